@@ -2,7 +2,7 @@
 
 with serve_models() as server:
     server.replies.append(refusal(429, {"Retry-After": "2"}))  # the next answer; then the true ones again
-    server.text = '{"topic": "tea"}'  # what the model says
+    server.text = '{"title": "tea"}'  # what the model says
 """
 
 from __future__ import annotations

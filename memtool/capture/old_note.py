@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 
 from memtool.capture.conversation import Conversation
-from memtool.capture.model_note import ModelNote
-from memtool.capture.model_summary import summarise_with_model
 from memtool.capture.old_turns import Turn as OldTurn, from_turns
 from memtool.capture.session_note import session_note
 from memtool.capture.summary import Summary, left_something, summarise
 from memtool.capture.turns import Turn
-from memtool.settings import Settings
-from memtool.vault.layout import Vault
 from memtool.vault.sessions import Draft
 
 
@@ -30,16 +26,6 @@ def write_by_rules(turns: Sequence[Turn], *, branch: str = "", language: str = "
     if not any(turn.messages for turn in turns):  # only the prompts are left
         old = [turn._replace(answered=True) for turn in old]
     return _draft(summarise(old, branch=branch, language=language), turns)
-
-
-def note_with_model(
-    turns: Sequence[Turn], settings: Settings, vault: Vault, now: datetime, *, redact: Callable[[str], str]
-) -> ModelNote:
-    """Return what a model makes of *turns*."""
-    del redact  # it makes its own
-    answer = summarise_with_model(_old_turns(tuple(turns)), settings, vault, now)
-    draft = _draft(answer.summary, turns) if answer.summary else None
-    return ModelNote(draft, answer.answer, answer.reasons, answer.may_pass)
 
 
 def leaves_note(turns: Sequence[Turn]) -> bool:

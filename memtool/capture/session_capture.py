@@ -16,8 +16,9 @@ from memtool.capture.captured import Record, read_record, write_record
 from memtool.capture.conversation import Conversation
 from memtool.capture.daily_lines import change_daily, daily_ref
 from memtool.capture.kept_note import KeptNote, fields_of, kept_note
+from memtool.capture.model_note import note_with_model
 from memtool.capture.note_names import name_from
-from memtool.capture.old_note import leaves_note, note_with_model, write_by_rules
+from memtool.capture.old_note import leaves_note, write_by_rules
 from memtool.capture.queue import Job
 from memtool.capture.saved import saved_in, without_saved
 from memtool.capture.session_note import daily_sessions, last_minute, shown_file
@@ -134,7 +135,12 @@ def capture(work: Workspace, job: Job, session: ReadSession, record: Record, lat
 def _with_model(writing: _Writing, captured: Captured, known: KeptNote, record: Record) -> Captured:
     """Return what came of asking a model, after *captured*: its note takes the place of the one *known*."""
     work, source = writing.work, writing.session.source
-    answer = note_with_model(source.turns, work.settings, work.vault, work.now(), redact=work.redact)
+    mask = writing.session.mask
+
+    def redact(text: str) -> str:
+        return mask(work.redact(text))
+
+    answer = note_with_model(source.turns, work.settings, work.vault, work.now(), redact=redact)
     record = record._replace(model_at=work.now().timestamp(), owed=answer.may_pass)
     if answer.draft is not None:
         known = known._replace(writer=answer.provider, draft=answer.draft, size=source.size)

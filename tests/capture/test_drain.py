@@ -11,22 +11,21 @@ import pytest
 from client_transcripts import answer, edit, prompt, write_transcript
 from desk import Desk
 
-from memtool.capture import daily_lines, drain, old_note, session_capture, session_reading
+from memtool.capture import daily_lines, drain, session_capture, session_reading
 from memtool.capture.captured import read_record, write_record
 from memtool.capture.daily_lines import Edit, write_edit
 from memtool.capture.drain import Drained
 from memtool.capture.kept_note import kept_note
 from memtool.capture.log import WARNING, LogEntry
-from memtool.capture.model_summary import ModelSummary
-from memtool.capture.old_turns import Turn
+from memtool.capture.model_note import ModelNote
 from memtool.capture.queue import LEASE, PAUSES, SWEEP, Job, Queue, only_worker
 from memtool.capture.source import find_source
-from memtool.capture.summary import Summary
 from memtool.capture.transcript import reader
+from memtool.capture.turns import Turn
 from memtool.errors import Busy, NotWritable, ProviderFailed
 from memtool.llm import Answer
 from memtool.vault import files
-from memtool.vault.sessions import parse_session
+from memtool.vault.sessions import Draft, parse_session
 
 KEY = "sk-ant-" + "api03-" + "Zx9" * 30
 TALK = [
@@ -348,25 +347,25 @@ def test_a_sweep_leaves_old_transcripts_to_the_import(desk: Desk) -> None:
 class Model:
     """Stands in for the chain of models: how often it was *asked*, and the *turns* that it was shown last."""
 
-    def __init__(self, *answers: ModelSummary) -> None:
+    def __init__(self, *answers: ModelNote) -> None:
         self.answers = list(answers)
         self.asked = 0
         self.turns: Sequence[Turn] = ()
 
-    def __call__(self, turns: Sequence[Turn], *_: object) -> ModelSummary:
+    def __call__(self, turns: Sequence[Turn], *_: object, **__: object) -> ModelNote:
         self.asked += 1
         self.turns = turns
         return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
 
 
-GOOD = ModelSummary(Summary("重复扣款"), Answer("{}", "claude", "haiku", 10, 5, None), (), may_pass=False)
-DOWN = ModelSummary(None, None, ("claude: it is overloaded",), may_pass=True)
-MISSING = ModelSummary(None, None, ("claude: it is not installed",), may_pass=False)
+GOOD = ModelNote(Draft("重复扣款"), Answer("{}", "claude", "haiku", 10, 5, None), (), may_pass=False)
+DOWN = ModelNote(None, None, ("claude: it is overloaded",), may_pass=True)
+MISSING = ModelNote(None, None, ("claude: it is not installed",), may_pass=False)
 
 
-def with_model(desk: Desk, monkeypatch: pytest.MonkeyPatch, *answers: ModelSummary) -> Model:
+def with_model(desk: Desk, monkeypatch: pytest.MonkeyPatch, *answers: ModelNote) -> Model:
     model = Model(*answers)
-    monkeypatch.setattr(old_note, "summarise_with_model", model)
+    monkeypatch.setattr(session_capture, "note_with_model", model)
     desk.settings = desk.settings._replace(llm=desk.settings.llm._replace(providers=("claude", "extractive")))
     return model
 

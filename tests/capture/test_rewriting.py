@@ -8,23 +8,23 @@ import pytest
 from client_transcripts import answer, edit, prompt, write_transcript
 from desk import Desk
 
-from memtool.capture import old_note
-from memtool.capture.model_summary import ModelSummary
+from memtool.capture import session_capture
+from memtool.capture.model_note import ModelNote
 from memtool.capture.queue import only_worker
 from memtool.capture.rewriting import RewrittenNotes, rewrite_notes
 from memtool.capture.source import find_source, write_source
-from memtool.capture.summary import Summary
 from memtool.errors import Busy
 from memtool.llm import Answer
 from memtool.vault.hand_edits import forget_item
+from memtool.vault.sessions import Draft
 
 TALK = [
     prompt("Why does the refund endpoint charge twice, 为什么重复扣款?"),
     *edit("/src/shop/gateway.ts"),
     answer("The retry in `gateway.ts` sent no key. 已改为发送幂等键。"),
 ]
-GOOD = ModelSummary(Summary("重复扣款已修复"), Answer("{}", "claude", "haiku", 10, 5, None), (), may_pass=False)
-MISSING = ModelSummary(None, None, ("claude: it is not installed",), may_pass=False)
+GOOD = ModelNote(Draft("重复扣款已修复"), Answer("{}", "claude", "haiku", 10, 5, None), (), may_pass=False)
+MISSING = ModelNote(None, None, ("claude: it is not installed",), may_pass=False)
 
 
 def rewrite(desk: Desk, *sessions: str, writer: str = "") -> RewrittenNotes:
@@ -89,7 +89,7 @@ def test_a_model_writes_where_it_is_named_and_rules_leave_its_notes(
     kept: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answers = [GOOD, MISSING]
-    monkeypatch.setattr(old_note, "summarise_with_model", lambda *_: answers.pop(0))
+    monkeypatch.setattr(session_capture, "note_with_model", lambda *_, **__: answers.pop(0))
     assert rewrite(kept, writer="claude") == RewrittenNotes(1, 0, ("two: claude: it is not installed",))
     assert "重复扣款已修复" in kept.read("sessions/one.md")
     assert rewrite(kept) == RewrittenNotes(notes=1, left=1)

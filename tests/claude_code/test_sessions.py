@@ -238,8 +238,8 @@ def test_after_uninstalling_nothing_is_written_and_other_hooks_still_run(box: Bo
 def test_a_model_writes_the_note_through_the_client_itself(box: Box, api: ScriptedApi, owner: Owner) -> None:
     owner.configure(f'[llm]\nproviders = ["claude", "extractive"]\nclaude_command = "{box.client}"\n')
     box.probe("SessionStart", "UserPromptSubmit", "Stop", "SessionEnd", everywhere=True)
-    line = {"turn": 1, "role": "finding", "text": "Access tokens live 24 hours", "tags": ["auth"]}
-    answer = json.dumps({"topic": "Longer tokens, told by a model", "lines": [line]})
+    line = {"turn": 1, "text": "Access tokens live 24 hours"}
+    answer = json.dumps({"title": "Login tokens live longer: 24 hours", "findings": [line]})
     has_ended = threading.Event()
     api.answers(
         [
@@ -257,7 +257,7 @@ def test_a_model_writes_the_note_through_the_client_itself(box: Box, api: Script
     has_ended.set()
     box.wait_until_idle()
     note = owner.notes()[session.id]
-    assert (note.draft.title, note.draft.files) == ("Longer tokens, told by a model", ("auth.ts",))
+    assert (note.draft.title, note.draft.files) == ("Login tokens live longer: 24 hours", ("auth.ts",))
     assert [(line.text, line.role, line.author) for line in note.draft.lines] == [
         ("Access tokens live 24 hours", "finding", "agent")
     ]
@@ -272,8 +272,8 @@ def test_a_model_writes_the_note_through_the_client_itself(box: Box, api: Script
 
 def test_a_model_is_asked_once_for_a_session_of_one_turn(box: Box, api: ScriptedApi, owner: Owner) -> None:
     owner.configure(f'[llm]\nwriter = "claude"\nclaude_command = "{box.client}"\n')
-    line = {"turn": 1, "role": "finding", "text": "Access tokens live 24 hours"}
-    answer = json.dumps({"topic": "Longer tokens, told by a model", "lines": [line]})
+    line = {"turn": 1, "text": "Access tokens live 24 hours"}
+    answer = json.dumps({"title": "Login tokens live longer: 24 hours", "findings": [line]})
     # The worker of the session's start has all the time it wants, and must find nothing to do.
     api.answers([after_worker(box, writes(box, "auth.ts")), "Access tokens live 24 hours now."], plain=[answer] * 3)
     box.run(api.url, "Make login tokens live longer", *TOOLS)
