@@ -7,18 +7,17 @@ found.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
+from itertools import chain
 from typing import Any, NamedTuple
 
 from memtool.errors import MemtoolError
-from memtool.text.frontmatter import plain_fields, split_front_matter
 from memtool.vault.files import read_text
-from memtool.vault.layout import Vault, session_ref
+from memtool.vault.layout import Vault
+from memtool.vault.scan import scan
+from memtool.vault.session_names import FOLDER, note_of, session_at
 from memtool.vault.sessions import Line, hash_of_words, lines_of
-
-_FOLDERS = ("sessions", "archive/sessions")
 
 
 class Span(NamedTuple):
@@ -55,32 +54,22 @@ def _statements(line: Line) -> Iterator[str]:
 
 
 def hashes_by_session(vault: Vault, sessions: Collection[str]) -> dict[str, frozenset[str]]:
-    """Return the hashes of the notes of *sessions*, by their ids, archived or not; a note may have any name."""
+    """Return the hashes of the notes of *sessions*, by their ids, wherever the owner has put them."""
     found: dict[str, frozenset[str]] = {}
-    left = set(sessions)
-    for refs in ([session_ref(session) for session in left], _names(vault)):
-        for ref in refs if left else ():
-            for folder in _FOLDERS:
-                with suppress(MemtoolError, OSError):
-                    text = read_text(vault.path(f"{folder}/{ref.rpartition('/')[2]}"))[0]
-                    if (session := id_in(text, ref)) in left:
-                        found[session] = hashes_of(lines_of(text))
-                        left.discard(session)
+    wanted = set(sessions)
+    for ref in chain((note_of(vault, session) for session in wanted), _notes(vault)):
+        if found.keys() == wanted:
+            break
+        if (session := session_at(vault, ref)) in wanted and session not in found:
+            with suppress(MemtoolError, OSError):
+                found[session] = hashes_of(lines_of(read_text(vault.path(ref))[0]))
     return found
 
 
-def id_in(text: str, ref: str) -> str:
-    """Return the id of the session whose note has that *text*: that of its front matter, else its name."""
-    matter = split_front_matter(text.removeprefix("\ufeff"))[0]
-    return (plain_fields(matter).get("session", "") if matter else "") or ref.rpartition("/")[2].removesuffix(".md")
-
-
-def _names(vault: Vault) -> list[str]:
-    names: set[str] = set()
-    for folder in _FOLDERS:
-        with suppress(MemtoolError, OSError):
-            names |= {name for name in os.listdir(vault.path(folder)) if name.endswith(".md")}  # noqa: PTH208
-    return sorted(names)
+def _notes(vault: Vault) -> Iterator[str]:
+    """Give the paths of all notes, those of sessions first; nothing is looked up before one is wanted."""
+    refs = scan(vault.root).stamps
+    yield from sorted((ref for ref in refs if ref.endswith(".md")), key=lambda ref: FOLDER not in ref)
 
 
 def missing_spans(spans: Iterable[Mapping[str, Any]], notes: Mapping[str, frozenset[str]]) -> list[str]:
