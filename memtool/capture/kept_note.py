@@ -20,12 +20,14 @@ class KeptNote(NamedTuple):
         draft: what was written.
         text: of the note as it was written, before the owner's own changes.
         size: of the transcript that the writer has seen, in bytes.
+        former: the name that its file had before it followed the title of a model's note.
     """
 
     writer: str = ""
     draft: Draft = Draft()
     text: str = ""
     size: int = 0
+    former: str = ""
 
 
 def kept_note(fields: Mapping[str, Any]) -> KeptNote:

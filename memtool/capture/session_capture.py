@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import date, timedelta
 from functools import partial
-from itertools import chain, count
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -17,7 +15,7 @@ from memtool.capture.conversation import Conversation
 from memtool.capture.daily_lines import change_daily, daily_ref
 from memtool.capture.kept_note import KeptNote, fields_of, kept_note
 from memtool.capture.model_note import note_with_model
-from memtool.capture.note_names import name_from
+from memtool.capture.note_place import follow_title, place_of_note
 from memtool.capture.old_note import leaves_note, write_by_rules
 from memtool.capture.queue import Job
 from memtool.capture.saved import saved_in, without_saved
@@ -34,11 +32,11 @@ from memtool.text.lines import shortened
 from memtool.vault import files as files_of_vault
 from memtool.vault.daily import DailySession, add_session
 from memtool.vault.hand_edits import keep_hand_edits, title_as_known
-from memtool.vault.layout import ARCHIVE, Vault, session_name, session_ref
+from memtool.vault.layout import Vault, session_name
 from memtool.vault.masking import mask_files, mask_state
 from memtool.vault.note import first_sentence
 from memtool.vault.project_area import ProjectArea
-from memtool.vault.session_names import find_moved, note_of
+from memtool.vault.session_names import note_of
 from memtool.vault.sessions import Draft, SessionNote, is_as_written, render_session, told_in
 from memtool.vault.uncommitted import note_uncommitted
 from memtool.workspace import Workspace
@@ -116,7 +114,7 @@ def capture(work: Workspace, job: Job, session: ReadSession, record: Record, lat
         write_record(work.vault, job.session_id, record)
         return Captured()
     area = work.registered_area(Path(folder or work.home))
-    ref = _note_ref(work, session, record)
+    ref = place_of_note(work, session.source, record.ref)
     writing = _Writing(work, job, session, area, later, ref)
     known = kept_note(session.source.note)
     if known.writer in ("", RULES) or not (is_set_up(work.settings.llm) or known.size == source.size):
@@ -143,6 +141,8 @@ def _with_model(writing: _Writing, captured: Captured, known: KeptNote, record: 
     answer = note_with_model(source.turns, work.settings, work.vault, work.now(), redact=redact)
     record = record._replace(model_at=work.now().timestamp(), owed=answer.may_pass)
     if answer.draft is not None:
+        if known.writer == RULES and (ref := follow_title(work, source, writing.ref, answer.draft.title)):
+            writing, known = writing._replace(ref=ref), known._replace(former=PurePosixPath(writing.ref).stem)
         known = known._replace(writer=answer.provider, draft=answer.draft, size=source.size)
         captured, _, _ = writing.write(known, record._replace(owed=False))
     else:
@@ -152,26 +152,6 @@ def _with_model(writing: _Writing, captured: Captured, known: KeptNote, record: 
 
 def _by_rules(work: Workspace, source: Source) -> Draft:
     return write_by_rules(source.turns, branch=source.branch, language=work.language)
-
-
-def _note_ref(work: Workspace, session: ReadSession, record: Record) -> str:
-    """Return the path of the session's note: where it is, wherever its owner has moved it, or that of a new one."""
-    vault, source = work.vault, session.source
-    if (vault.root / (ref := note_of(vault, source.session_id))).is_file():
-        return ref
-    is_known = record.ref or kept_note(source.note).text
-    if is_known and (moved := find_moved(vault, source.session_id)):
-        return moved
-    if record.ref or work.settings.sessions.names == "id":
-        return record.ref or session_ref(source.session_id)
-    day = (source.started_at or source.ended_at or work.now()).astimezone().date()
-    name = name_from(turn.typed for turn in source.turns if not turn.pasted) or "session"
-    names = chain([f"{day}-{name}"], (f"{day}-{name}-{number}" for number in count(2)))
-    return next(ref for ref in (f"sessions/{name}.md" for name in names) if not _is_taken(vault, ref))
-
-
-def _is_taken(vault: Vault, ref: str) -> bool:
-    return any(os.path.lexists(vault.root / place) for place in (ref, f"{ARCHIVE}{ref}"))
 
 
 def rewrite_session(work: Workspace, source: Source, *, with_model: bool) -> Captured:
@@ -188,7 +168,7 @@ def rewrite_session(work: Workspace, source: Source, *, with_model: bool) -> Cap
     )  # fmt: skip
     session = ReadSession(about, source, record.offset, record.mark, record.secrets)
     area = work.registered_area(Path(source.cwd or work.home))
-    writing = _Writing(work, job, session, area, None, _note_ref(work, session, record))
+    writing = _Writing(work, job, session, area, None, place_of_note(work, session.source, record.ref))
     known = kept_note(source.note)
     if with_model:
         done = _with_model(writing, Captured(), known, record)
@@ -246,7 +226,8 @@ class _Writing(NamedTuple):
         refs = [*(daily_ref(vault, day) for day in days), *([self.area.ref] if self.area.name else [])]
         if has_note := bool(told) or current is not None or leaves_note(source.turns):
             refs.insert(0, ref)
-        names = (stem, session_name(self.job.session_id)) if has_note else (session_name(self.job.session_id),)
+        names = (stem, session_name(self.job.session_id), known.former)[: 3 if has_note else 0]
+        names = names or (session_name(self.job.session_id),)
         is_in_place = not has_note or re.fullmatch(r"sessions/[^()\s/]+\.md", ref)  # its owner has moved the links, too
         days = {day: line._replace(session_id=names[0], former=names[1:]) for day, line in days.items() if is_in_place}
         note_uncommitted(vault, refs)
@@ -275,6 +256,7 @@ class _Writing(NamedTuple):
             size=source.size,
             writer=known.writer,
             told=told,
+            aliases=(known.former,) if known.former else (),
             draft=draft._replace(
                 title=title_as_known(title, current),
                 files=tuple(shown_file(file, self.area.root, self.work.home) for file in draft.files),

@@ -102,6 +102,7 @@ class SessionNote(NamedTuple):
         writer: `claude`, `rules`, the name of a provider, `agent` for a summary that the agent gave; empty if unknown.
         told: the parts of a summary that the agent gave by itself, as `TOLD` names them.
         tags: words without `#`.
+        aliases: names that its file had before.
         links: text and target of each link, relative to the folder of the note.
     """
 
@@ -115,6 +116,7 @@ class SessionNote(NamedTuple):
     writer: str = ""
     told: Mapping[str, str] = {}
     tags: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
     links: tuple[tuple[str, str], ...] = ()
     draft: Draft = Draft()
 
@@ -233,6 +235,8 @@ def _front_matter(note: SessionNote) -> str:
         written["writer"] = quoted(note.writer)
     if tags := [tag for each in note.tags if (tag := re.sub(r"[\s,\[\]\"'#]+", "-", one_line(each)).strip("-"))]:
         written["tags"] = f"[{', '.join(map(quoted, tags))}]"
+    if note.aliases:
+        written["aliases"] = f"[{', '.join(map(quoted, note.aliases))}]"
     told = ((name, note.told.get(name, "").strip()[:_LONGEST_TOLD]) for name in TOLD)
     written |= {name: json.dumps(text, ensure_ascii=False) for name, text in told if text}
     return "".join(f"{name}: {value}\n" for name, value in written.items())

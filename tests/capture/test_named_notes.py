@@ -10,14 +10,18 @@ import pytest
 from client_transcripts import answer, edit, prompt, write_transcript
 from desk import Desk
 
+from memtool.capture import session_capture
 from memtool.capture.captured import follow_undo, read_record
+from memtool.capture.model_note import ModelNote
 from memtool.capture.source import list_sources
 from memtool.index.engine import Index, place_of, use_index
 from memtool.index.lookup import find_note
+from memtool.llm import Answer
 from memtool.recall.remembering.purge import find_purge_target, purge
 from memtool.settings.sections import SessionSettings
 from memtool.vault.changes import find_change
 from memtool.vault.session_names import find_moved, note_of, session_at, session_of
+from memtool.vault.sessions import Draft
 from memtool.vault.undoing import undo
 
 if TYPE_CHECKING:
@@ -146,3 +150,55 @@ def test_a_session_without_a_note_gets_one_in_place_of_its_line(named: Desk) -> 
     (ref,) = notes(named)
     day = named.read("daily/2026-02-10.md")
     assert (day.count("what does HTTP 418"), f"](../{ref})" in day, f"(session {ID})" in day) == (1, True, False)
+
+
+def with_title(desk: Desk, monkeypatch: pytest.MonkeyPatch, *titles: str) -> None:
+    answers = [ModelNote(Draft(title), Answer("{}", "claude", "haiku", 1, 1, None)) for title in titles]
+    monkeypatch.setattr(session_capture, "note_with_model", lambda *_, **__: answers.pop(0))
+    desk.settings = desk.settings._replace(llm=desk.settings.llm._replace(writer="claude"))
+
+
+@pytest.mark.slow
+def test_the_name_follows_a_models_title_once(named: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write_transcript(named.home / f"{ID}.jsonl", TALK)
+    named.put(path, "Stop")
+    named.drain()
+    assert notes(named) == [REF]
+    with_title(named, monkeypatch, "退款接口不再重复扣款", "Refunds are idempotent")
+    capture(named, *MORE)
+    renamed = "sessions/2026-02-10-退款接口不再重复扣款.md"
+    assert notes(named) == [renamed]
+    assert f'aliases: ["{REF[9:-3]}"]' in named.read(renamed)
+    day = named.read("daily/2026-02-10.md")
+    assert (f"](../{renamed})" in day, REF in day, day.count("](../sessions/")) == (True, False, 1)
+    assert (note_of(named.vault, ID), read_record(named.vault, ID).ref) == (renamed, renamed)
+    assert named.git("status", "--porcelain") == ""
+    named.pass_time(7_200)
+    capture(named, *MORE)
+    assert notes(named) == [renamed]
+    assert "# Refunds are idempotent" in named.read(renamed)
+    assert f'aliases: ["{REF[9:-3]}"]' in named.read(renamed)
+    said = use_index(place_of(named.work), partial(found, REF[9:-3]))
+    assert said == renamed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", ["edited", "linked", "moved", "by id"])
+def test_the_owner_keeps_a_name(named: Desk, monkeypatch: pytest.MonkeyPatch, way: str) -> None:
+    path = write_transcript(named.home / f"{ID}.jsonl", TALK)
+    if way == "by id":
+        named.settings = named.settings._replace(sessions=SessionSettings(names="id"))
+    named.put(path, "Stop")
+    named.drain()
+    (ref,) = before = notes(named)
+    if way == "edited":
+        (named.vault.root / ref).write_text(named.read(ref) + "\n我的想法\n", encoding="utf-8")
+    elif way == "linked":
+        (named.vault.root / "MEMORY.md").write_text(f"# Memory\n\n[[{ref[9:-3]}]]\n", encoding="utf-8")
+    elif way == "moved":
+        before = ["退款.md"]
+        (named.vault.root / ref).rename(named.vault.root / "退款.md")
+    with_title(named, monkeypatch, "Refunds are idempotent")
+    capture(named, *MORE)
+    assert notes(named) == before
+    assert "# Refunds are idempotent" in named.read(before[0])
