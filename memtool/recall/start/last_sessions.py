@@ -124,16 +124,21 @@ def unsaid(session: PastSession, said: Sequence[frozenset[str]]) -> PastSession:
 
 
 def said_as(sessions: Iterable[PastSession], role: str) -> list[Said]:
-    """Return the lines of this *role*, newest first, each once, in its newest words. A question says nothing."""
-    found: list[Said] = []
+    """Return the lines of this *role*, each once, in its newest words: of each session the last, newest first.
+
+    Then those before these, and so on: a session with many leaves room for those before it. A question says nothing.
+    """
+    found: list[tuple[int, Said]] = []
     told: list[frozenset[str]] = []
     for session in sessions:
+        place = 0
         for line in reversed([line for line in session.lines if line.role == role]):
             own = words(line.text)
             if not (role != COMMAND and line.text.endswith(_MARKS)) and not is_said(own, told, 1.0):
-                found.append(Said(session.when, session.ref, line))
+                found.append((place, Said(session.when, session.ref, line)))
                 told.append(own)
-    return found
+                place += 1
+    return [said for _, said in sorted(found, key=lambda each: each[0])]
 
 
 def still_open(sessions: Sequence[PastSession]) -> list[Said]:

@@ -56,7 +56,7 @@ _MOST_FACTS, _MOST_TODOS, _MOST_DECISIONS, _MOST_COMMANDS = 60, 50, 12, 3
 _LAST_SESSIONS, _OLDER_SESSIONS = 20, 180  # whose decisions, rules and open items are looked at
 _LEAST_ROOM, _MOST_ROOM = 100, 2_000  # columns for each session
 _COLUMNS = 4  # of a token, in scripts with spaces
-_SHORT_NAME = 8
+_SHORT_NAME, _NAME_OF_LINE = 8, 24  # characters; of a name with its day, beside a line
 _WIDEST_PROMPT = 100  # columns of the prompt above what came of it
 _DATED = re.compile(r"\d{4}-\d\d-\d\d-")  # a name of words: its beginning is that of others, too
 _TRIES = 6  # to find how large the sessions may be
@@ -331,7 +331,7 @@ def _of_sessions(found: Iterable[Said], share: float) -> BlockPart:
 
 
 def _said(said: Said) -> BlockLine:
-    line, day, name = said.line, said.when[:10], _short_name(said.ref)
+    line, day, name = said.line, said.when[:10], _short_name(said.ref)[:_NAME_OF_LINE]
     text = f"`{defused(line.text)}`" if line.role == COMMAND else clipped(line.text)
     about = day if line.role == COMMAND else f"{line.author}, {day}"
     place = f"{said.ref}:{line.number}"

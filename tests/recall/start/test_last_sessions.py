@@ -218,3 +218,9 @@ def test_what_was_decided_long_ago_is_read_as_well_as_yesterdays(vault: Vault) -
     assert [said.line.text for said in said_as(sessions, DECISION)] == ["订单号用 ULID"]
     assert [said.line.text for said in still_open(sessions)] == ["the certificate expires"]
     assert len(read_sessions(vault, "shop", 5)) == 5
+
+
+def test_a_session_with_many_decisions_leaves_room_for_those_before_it(vault: Vault) -> None:
+    write(vault, note("a1", 1, decisions=("订单号用 ULID",)), note("b2", 2, decisions=("JWT", "Redis", "pnpm")))
+    found = [said.line.text for said in said_as(read_sessions(vault, "shop", 5), DECISION)]
+    assert found == ["pnpm", "订单号用 ULID", "Redis", "JWT"]
