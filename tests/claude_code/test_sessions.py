@@ -19,8 +19,14 @@ from claude_code.script import NEVER, Turn, use
 from claude_code.tui import Tui
 
 from memtool.redaction import CONTEXT_TAG
+from memtool.vault.sessions import SessionNote
 
 TOOLS = ("--allowedTools", "Write Edit Bash Agent")
+
+
+def head_of(note: SessionNote) -> str:
+    """Return what the head of *note* says: its title, and what was asked."""
+    return f"{note.draft.title} {note.draft.asked}"
 
 
 def writes(box: Box, name: str, content: str = "text\n") -> Turn:
@@ -66,7 +72,7 @@ def test_edits_become_daily_lines_but_those_of_the_vault_and_the_session_a_note(
     assert session.id in owner.daily()
     assert list(owner.notes()) == [session.id]
     note = owner.notes()[session.id]
-    assert "login tokens" in note.draft.asked
+    assert "login tokens" in head_of(note)
     assert "\nproject: project\n" in owner.text_of(session.id)
     assert set(note.draft.files) - files == {"…/areas/global/knowledge/tea.md"}
     assert "24 hours" in owner.text_of(session.id)
@@ -89,7 +95,7 @@ def test_a_chinese_session_becomes_a_chinese_note(box: Box, api: ScriptedApi, ow
     box.wait_until_idle()
     assert set(owner.edited()) == {"project/支付/回调.py"}
     note = owner.notes()[session.id]
-    assert "签名校验" in note.draft.asked
+    assert "签名校验" in head_of(note)
     assert note.draft.files == ("支付/回调.py",)
     assert "- **时间**: " in owner.text_of(session.id)
     assert "数据库锁" in owner.text_of(session.id)
@@ -150,7 +156,7 @@ def test_a_subagent_is_part_of_its_session(box: Box, api: ScriptedApi, owner: Ow
     box.wait_until_idle()
     assert set(owner.edited()) == {"project/tests/test_login.py"}
     assert list(owner.notes()) == [session.id]
-    assert "helper write the tests" in owner.notes()[session.id].draft.asked
+    assert "helper write the tests" in head_of(owner.notes()[session.id])
 
 
 def test_two_sessions_at_once_in_one_project_lose_nothing(box: Box, api: ScriptedApi, owner: Owner) -> None:
@@ -165,8 +171,8 @@ def test_two_sessions_at_once_in_one_project_lose_nothing(box: Box, api: Scripte
     wanted = {f"project/{name}{number}.py" for name in ("left", "right") for number in range(4)}
     assert sorted(owner.edited()) == sorted(wanted)
     assert set(owner.notes()) == {left.id, right.id}
-    assert "left half" in owner.notes()[left.id].draft.asked
-    assert "right half" in owner.notes()[right.id].draft.asked
+    assert "left half" in head_of(owner.notes()[left.id])
+    assert "right half" in head_of(owner.notes()[right.id])
 
 
 def test_a_session_that_was_killed_is_recovered_at_the_next_start(box: Box, api: ScriptedApi, owner: Owner) -> None:
@@ -183,7 +189,7 @@ def test_a_session_that_was_killed_is_recovered_at_the_next_start(box: Box, api:
     box.wait_until_idle()
     assert set(owner.notes()) == {killed}
     assert f"hello again (session {after.id})" in owner.daily()
-    assert "importer" in owner.notes()[killed].draft.asked
+    assert "importer" in head_of(owner.notes()[killed])
     assert owner.notes()[killed].draft.files == ("half.py",)
     assert owner.edited() == ["project/half.py"]
 
@@ -202,8 +208,8 @@ def test_clear_ends_one_session_and_begins_another(box: Box, api: ScriptedApi, o
         assert tui.wait() == 0
     box.wait_until_idle()
     assert set(owner.notes()) == {first, second}
-    assert "parser" in owner.notes()[first].draft.asked
-    assert "lexer" in owner.notes()[second].draft.asked
+    assert "parser" in head_of(owner.notes()[first])
+    assert "lexer" in head_of(owner.notes()[second])
 
 
 def test_what_memtool_told_the_agent_is_not_captured_again(box: Box, api: ScriptedApi, owner: Owner) -> None:
