@@ -70,7 +70,8 @@ def _said(turns: Sequence[Turn], at: int, before: Sequence[Line]) -> Iterator[Li
         return
     typed = own_words(turn)
     first = (sentences(typed) or [""])[0]
-    own = [each for each in _own(turn.typed) if not is_quoted(each[1], message)] if _is_held(turns, at) else []
+    is_held = _is_held(turns, at)
+    own = [each for each in _own(turn.typed) if (is_held or each[0] == RULE) and not is_quoted(each[1], message)]
     if not own and any(_is_about(turns, line, at) for line in before):
         own = [(DECISION, text) for text in sentences(typed) if _retracts(text)][:1]
     decides = any(role == DECISION for role, _ in own)
@@ -162,7 +163,8 @@ def _replaces(old: Line, new: Line) -> bool:
     before, after = telling_words(old.text), telling_words(new.text)
     shared, least = len(before & after), min(len(before), len(after))
     is_near = 0 < new.turn - old.turn <= _WORK
-    if is_near and (_matches("retracting", new.text) or _named(old.text) & _named(new.text)):
+    retracts = _matches("retracting", new.text) and (old.role == DECISION or shared)  # a rule falls by its own words
+    if is_near and (retracts or _named(old.text) & _named(new.text)):
         return True
     return old.role == new.role == DECISION and shared >= max(2, _SAME * least) and before != after
 

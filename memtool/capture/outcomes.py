@@ -54,8 +54,11 @@ class Outcome(NamedTuple):
 
 
 def result_of(turn: Turn) -> tuple[str, ...]:
-    """Return the messages that say what came of *turn*: the last one, and a fuller one that it only closes."""
-    told = informing(turn)
+    """Return the messages that say what came of *turn*: the last one, and a fuller one that it only closes.
+
+    Of a session that began before, nothing may be known but the client's own summary.
+    """
+    told = informing(turn) or ([turn.summary] if turn.summary and not turn.typed else [])
     if not told:
         return ()
     fuller = [each for each in told[-1 - _BACK : -1] if width(each) > _TWICE * width(told[-1])]

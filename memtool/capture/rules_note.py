@@ -52,7 +52,7 @@ _SECTIONS = (DECISION, RULE, FIX, "", OPEN, COMMAND)
 
 
 def write_by_rules(turns: Sequence[Turn], *, branch: str = "", language: str = "en") -> Draft:
-    """Return the note of *turns*. *language* is that of the few words that nobody said."""
+    """Return the note of *turns*; files are absolute paths. *language* is that of the few words that nobody said."""
     decided = decided_in(turns)
     still_open = list(_open(turns, language))[:_MOST_OPEN]
     commands, fixes = list(_commands(turns)), fixes_in(turns)[-_MOST_FIXES:]
@@ -61,7 +61,7 @@ def write_by_rules(turns: Sequence[Turn], *, branch: str = "", language: str = "
     room = max(_LEAST_ROOM, _ROOM - sum(width(line.text) + 6 for line in sure) - width(asked))
     done = _done(turns, room, [title, asked, *(line.text for line in sure)])
     lines = sorted([*sure, *done], key=lambda line: _SECTIONS.index(line.role))
-    files = list(dict.fromkeys(base_name(file) for turn in turns for file in turn.files))
+    files = list(dict.fromkeys(file for turn in turns for file in turn.files))
     return Draft(title, asked, "", tuple(lines), tuple(files[-_MOST_FILES:]), max(0, len(files) - _MOST_FILES))
 
 

@@ -16,8 +16,8 @@ from memtool.capture.daily_lines import change_daily, daily_ref
 from memtool.capture.kept_note import KeptNote, fields_of, kept_note
 from memtool.capture.model_note import note_with_model
 from memtool.capture.note_place import follow_title, place_of_note
-from memtool.capture.old_note import leaves_note, write_by_rules
 from memtool.capture.queue import Job
+from memtool.capture.rules_note import leaves_note, write_by_rules
 from memtool.capture.saved import saved_in, without_saved
 from memtool.capture.session_note import daily_sessions, last_minute, shown_file
 from memtool.capture.session_reading import ReadSession, read_session
