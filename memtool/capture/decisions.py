@@ -60,7 +60,7 @@ def _chosen(turn: Turn, at: int) -> Iterator[Line]:
     for dialog in turn.dialogs:
         if not (_ASKS.search(dialog.answer) or _matches("aside", dialog.answer)):
             answer = shortened(dialog.answer, _WIDEST)
-            yield Line(f"{shortened(dialog.question, _WIDEST_QUESTION)} → “{answer}”", DECISION, USER, at + 1)
+            yield Line(f"{shortened(dialog.question, _WIDEST_QUESTION)} → {answer}", DECISION, USER, at + 1)
 
 
 def _said(turns: Sequence[Turn], at: int, before: Sequence[Line]) -> Iterator[Line]:

@@ -77,9 +77,9 @@ def _fix(turns: Sequence[Turn], failure: _Failure, passed: _Place, command: str)
         return None
     error = max(errors, key=lambda line: (len(_names(line) & _names(f"{changed} {said}")), -width(line)))
     edit = next((edit for edit in edits if base_name(edit.file).casefold() in _names(error)), edits[-1])
-    line = f" `{shortened(edit.line, _WIDEST_LINE).replace('`', '')}`" if edit.line else ""
+    line = f": `{shortened(edit.line, _WIDEST_LINE).replace('`', '')}`" if edit.line else ""
     told = shortened(error, _WIDEST_ERROR).replace(" → ", " -> ")
-    text = f"`{cut(command, _WIDEST_COMMAND)}`: “{told}” → {base_name(edit.file)}:{line} {said} ✓"
+    text = f"`{cut(command, _WIDEST_COMMAND)}`: “{told}” → {said} → {base_name(edit.file)}{line} ✓ passed"
     return Line(text, FIX, AGENT, passed[0] + 1)
 
 

@@ -30,7 +30,7 @@ _DOUBTED = 0.25
 _BRIEF, _TWICE, _BACK = 220, 2, 4  # columns of a last message that only closes; a fuller one is among those before it
 _FEW, _WIDEST_LIST = 6, 160  # items, and columns, of a list that is one statement
 _LEAD = 110  # columns of the line above a list that its items have before them
-_SHORTEST, _WIDEST = 24, 240  # columns of a statement
+_SHORTEST, _SHORTEST_WIDE, _WIDEST = 24, 16, 240  # columns of a statement
 _CHATTER = 130
 _DENSITY = 0.45
 _CROWD = 0.6  # how much less each further statement of a turn is worth
@@ -156,7 +156,7 @@ def _says_nothing(each: Statement) -> bool:
     text = each.text
     if text.endswith((":", "：")) or begins_with("announcement", text) or text.startswith(("...", "…")):
         return True
-    return is_question(text) or (_is_bare(each) and width(text) < _SHORTEST)
+    return is_question(text) or (_is_bare(each) and width(text) < (_SHORTEST if text.isascii() else _SHORTEST_WIDE))
 
 
 def _is_bare(each: Statement) -> bool:

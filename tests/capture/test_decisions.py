@@ -320,7 +320,7 @@ def test_what_answers_no_choice_is_no_decision(said: str, typed: str) -> None:
 
 def test_a_choice_in_a_tools_dialog_is_a_decision_and_a_question_back_is_none() -> None:
     turn = Turn(dialogs=(Dialog("Which database?", ("a", "b"), "PostgreSQL"), Dialog("Which port?", (), "why?")))
-    assert texts(turn) == ["Which database? → “PostgreSQL”"]
+    assert texts(turn) == ["Which database? → PostgreSQL"]
 
 
 @pytest.mark.parametrize(

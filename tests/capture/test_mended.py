@@ -31,7 +31,7 @@ def test_a_fix_is_told_with_error_file_edit_and_cause() -> None:
     (fix,) = mended()
     error, _, change = fix.partition(" → ")
     assert error == "`pytest -q tests/db`: “E sqlite3.OperationalError: no such column: users.mail_hash”"
-    assert change == f"migrate.py: `add_column('users', 'mail_hash')` {SAID} ✓"
+    assert change == f"{SAID} → migrate.py: `add_column('users', 'mail_hash')` ✓ passed"
 
 
 @pytest.mark.parametrize(

@@ -149,7 +149,7 @@ def test_a_session_without_a_note_gets_one_in_place_of_its_line(named: Desk) -> 
     capture(named, prompt("then let the kettle answer with it, 茶壶也要"), *edit("/src/shop/茶壶.ts"), answer("Done."))
     (ref,) = notes(named)
     day = named.read("daily/2026-02-10.md")
-    assert (day.count("what does HTTP 418"), f"](../{ref})" in day, f"(session {ID})" in day) == (1, True, False)
+    assert (day.count("](../sessions/"), f"](../{ref})" in day, f"(session {ID})" in day) == (1, True, False)
 
 
 def with_title(desk: Desk, monkeypatch: pytest.MonkeyPatch, *titles: str) -> None:
