@@ -13,7 +13,7 @@ from memtool.capture.note_names import name_from
 from memtool.capture.source import Source
 from memtool.vault.layout import ARCHIVE, Vault, session_ref
 from memtool.vault.scan import scan
-from memtool.vault.session_names import find_moved, note_of
+from memtool.vault.session_names import find_moved, note_of, session_at
 from memtool.vault.sessions import is_as_written
 from memtool.vault.uncommitted import note_uncommitted
 from memtool.workspace import Workspace
@@ -22,7 +22,8 @@ from memtool.workspace import Workspace
 def place_of_note(work: Workspace, source: Source, recorded: str) -> str:
     """Return the path of the session's note, which was at *recorded* before; or that of a new one."""
     vault = work.vault
-    if (vault.root / (ref := note_of(vault, source.session_id))).is_file():
+    ref = note_of(vault, source.session_id)
+    if (vault.root / ref).is_file() and session_at(vault, ref) in (source.session_id, PurePosixPath(ref).stem):
         return ref
     if (recorded or kept_note(source.note).text) and (moved := find_moved(vault, source.session_id)):
         return moved

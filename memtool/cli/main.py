@@ -35,7 +35,7 @@ COMMANDS = {
     "init": "Make a vault, or add what is missing to a folder of notes.",
     "search": "Find notes by words and by meaning.",
     "timeline": "Show what happened around a note, a time or a word.",
-    "show": "Read a note, a fact or some lines.",
+    "show": "Read a note, a fact or some lines, or the turns of a session.",
     "remember": "Write down a fact, a note or an open item.",
     "facts": "List, show, change and check the facts.",
     "forget": "Archive a fact or a note, or strike out an open item.",

@@ -8,6 +8,7 @@ from functools import partial
 import click
 
 from memtool.capture.by_hand import keep_what_is_by_hand
+from memtool.capture.same_names import part_same_names
 from memtool.cli import output
 from memtool.cli.session import Session, with_vault
 from memtool.index.engine import catch_up
@@ -44,7 +45,10 @@ def command(session: Session, *, edits: bool, join: bool, as_json: bool) -> None
     with output.waiting() as tell:
         if output.is_watched():
             tell("Synchronising")
-        done = sync(work.vault, wait=wait, after_merge=follow, join=join, edits=edits, before_commit=keep)
+        done = sync(
+            work.vault, wait=wait, after_merge=follow, join=join, edits=edits, before_commit=keep,
+            before_merge=partial(part_same_names, work.vault),
+        )  # fmt: skip
     catch_up(work)
     if as_json:
         output.emit_json(done._asdict())
