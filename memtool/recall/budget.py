@@ -6,14 +6,16 @@ thumb that vendors give for English, and one for every other character, which is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from memtool.named_tuple import NamedTuple
 from memtool.recall.framing import MOST_UNITS
 from memtool.text.lines import tokens_in
+from memtool.text.similarity import is_said, words
 
 # No UTF-16 unit counts for less than a quarter of a token, so a budget of this size keeps below MOST_UNITS as well.
 MOST_TOKENS = MOST_UNITS // 4
+SAME = 0.85  # of the words of a line: a line that has so many says the same
 
 
 class BlockLine(NamedTuple):
@@ -159,3 +161,27 @@ def _cut(part: BlockPart, room: int) -> BlockPart | None:
         return None
     left_out = len(part.lines) - count if all(line.text.startswith("- ") for line in part.lines) else 0
     return part._replace(levels=(part.lines[:count],), left_out=part.left_out + left_out)
+
+
+def said_once(
+    parts: Iterable[BlockPart], most: int, said: Sequence[frozenset[str]], shown: Iterable[frozenset[str]]
+) -> Iterator[BlockPart]:
+    """Give *parts* with what several lines say only once, in the first of them, and at most *most* lines of each.
+
+    What the client reads by itself, *said*, and what is *shown* word by word are left out. Notes and sessions are left
+    as they are.
+    """
+    told = list(shown)
+    for part in parts:
+        if part.made_for or len(part.levels) != 1 or not all(line.text.startswith("- ") for line in part.lines):
+            yield part
+            continue
+        kept = []
+        for line in part.lines:
+            own = words(line.said)
+            if not (is_said(own, told, 1.0) or is_said(own, said, SAME)):
+                kept.append(line)
+                told.append(own)
+        if kept:
+            left_out = part.left_out + max(0, len(kept) - most)
+            yield part._replace(levels=(tuple(kept[:most]),), left_out=left_out)

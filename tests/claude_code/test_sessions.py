@@ -257,9 +257,7 @@ def test_a_model_writes_the_note_through_the_client_itself(box: Box, api: Script
     )
     session = box.run(api.url, f"Make login tokens live longer {ALL_OF_THEM}", *TOOLS)
     api.wait_for("plain")
-    assert (
-        "login tokens" in owner.notes()[session.id].draft.asked
-    )  # while the model thinks, and after the client has ended
+    assert "login tokens" in head_of(owner.notes()[session.id])  # while the model thinks
     has_ended.set()
     box.wait_until_idle()
     note = owner.notes()[session.id]

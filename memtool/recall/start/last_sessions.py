@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 
 from memtool.named_tuple import NamedTuple
+from memtool.recall.budget import SAME
 from memtool.recall.start.excerpt import Folder, names_in, one_line_fields
 from memtool.text.languages import all_labels, begins_with, gives_order
 from memtool.text.lines import shortened, width
@@ -27,7 +28,6 @@ _SHORTEST_TITLE = 60  # columns
 _WIDEST, _NARROWEST, _AROUND = 220, 60, 8  # columns of a line of a session, at most and where it is cut, and around it
 _STANDING = {DECISION: "decisions", RULE: "rules", OPEN: "open"}
 _MARKS = ("?", "？")
-SAME = 0.85  # of the words of a line: a line that has so many says the same
 _SAID = 0.7  # share of an open item's words by which a later line shows that it was taken up
 
 

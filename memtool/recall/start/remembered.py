@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from memtool.errors import BrokenVaultFile, MemtoolError
-from memtool.recall.budget import BlockLine, BlockPart
+from memtool.recall.budget import BlockLine, BlockPart, said_once
 from memtool.recall.framing import defused
 from memtool.recall.ledger import key_of
 from memtool.recall.start.excerpt import (
@@ -26,7 +26,6 @@ from memtool.recall.start.excerpt import (
     without_comments,
 )  # fmt: skip
 from memtool.recall.start.last_sessions import (
-    SAME,
     PastSession,
     Said,
     read_sessions,
@@ -132,32 +131,8 @@ def remembered(
     ]
     command = f"memtool context --all --project {shlex.quote(project)}" if project else "memtool context --all"
     more = label["more"].replace("{command}", defused(command))
-    found = _said_once(chosen, wanted.lines_in_full, said, _surely_said(summary, "summary", wanted))
+    found = said_once(chosen, wanted.lines_in_full, said, _surely_said(summary, "summary", wanted))
     return [part._replace(more=more, when_cut=label["shortened"]) for part in found]
-
-
-def _said_once(
-    parts: Iterable[BlockPart], most: int, said: Sequence[frozenset[str]], shown: Iterable[frozenset[str]]
-) -> Iterator[BlockPart]:
-    """Give *parts* with what several lines say only once, in the first of them, and at most *most* lines of each.
-
-    What the client reads by itself, *said*, and what is *shown* word by word are left out. Notes and sessions are left
-    as they are.
-    """
-    told = list(shown)
-    for part in parts:
-        if part.made_for or len(part.levels) != 1 or not all(line.text.startswith("- ") for line in part.lines):
-            yield part
-            continue
-        kept = []
-        for line in part.lines:
-            own = words(line.said)
-            if not (is_said(own, told, 1.0) or is_said(own, said, SAME)):
-                kept.append(line)
-                told.append(own)
-        if kept:
-            left_out = part.left_out + max(0, len(kept) - most)
-            yield part._replace(levels=(tuple(kept[:most]),), left_out=left_out)
 
 
 def _surely_said(part: BlockPart | None, kind: str, wanted: RecallSettings) -> Iterator[frozenset[str]]:
