@@ -13,7 +13,7 @@ from functools import cache
 from memtool.capture.choices import taken
 from memtool.capture.outcomes import telling_words
 from memtool.capture.turns import Turn
-from memtool.text.languages import begins_with, pattern_of, starts_with
+from memtool.text.languages import begins_with, cites_order, gives_order, pattern_of, starts_with
 from memtool.text.lines import one_line, shortened, width
 from memtool.text.statements import prose, sentences, statements
 from memtool.vault.authors import DECISION, OPEN, RULE, USER
@@ -27,6 +27,7 @@ _WORK = 2  # turns within which work follows
 _SAME = 0.5  # of the words of the shorter one of two choices for the same thing
 _KINDS = {OPEN: "pending", RULE: "demanding", DECISION: "deciding"}  # by role, the first that fits
 _COMMAND = re.compile(r"\A/[\w:-]+\s+")  # "/review the changes"
+_FOREIGN = re.compile(r"(?ms)^@@ .*|^(?:>|\+(?=\S)|<)[^\n]*$")  # a diff, what is quoted, a line of a log
 _LINK = re.compile(r"https?://\S+")
 _QUOTED = re.compile(r'["“„«「『](?=\w)[^"“”„«»「」『』]{3,}["”“»」』]')
 _CITING = re.compile(r"[:：]\s*…")  # what was said of a quotation, without it
@@ -35,10 +36,16 @@ _DOCUMENT = re.compile(r"(?m)^#{1,3} \S")
 
 
 def own_words(turn: Turn) -> str:
-    """Return what the user typed on one line, without links, code and logs."""
-    text = _LINK.sub("…", turn.typed) if _LINK.sub("", turn.typed).strip() else turn.typed
-    text = _COMMAND.sub("", text, count=1) or text
+    """Return what the user typed on one line, without links, quotations, code and logs; nothing of what was pasted."""
+    text = _own_text(turn)
     return prose(text) or one_line(text)[:200]
+
+
+def _own_text(turn: Turn) -> str:
+    if turn.pasted:
+        return ""
+    text = _LINK.sub("…", turn.typed) if _LINK.sub("", turn.typed).strip() else turn.typed
+    return _FOREIGN.sub("", _COMMAND.sub("", text, count=1) or text)
 
 
 def is_quoted(text: str, message: str) -> bool:
@@ -58,7 +65,7 @@ def decided_in(turns: Sequence[Turn]) -> list[Line]:
 def _chosen(turn: Turn, at: int) -> Iterator[Line]:
     """Give what the user chose when a tool asked."""
     for dialog in turn.dialogs:
-        if not (_ASKS.search(dialog.answer) or _matches("aside", dialog.answer)):
+        if not (_ASKS.search(dialog.answer) or _matches("aside", dialog.answer) or gives_order(dialog.question)):
             answer = shortened(dialog.answer, _WIDEST)
             yield Line(f"{shortened(dialog.question, _WIDEST_QUESTION)} → {answer}", DECISION, USER, at + 1)
 
@@ -71,7 +78,7 @@ def _said(turns: Sequence[Turn], at: int, before: Sequence[Line]) -> Iterator[Li
     typed = own_words(turn)
     first = (sentences(typed) or [""])[0]
     is_held = _is_held(turns, at)
-    own = [each for each in _own(turn.typed) if (is_held or each[0] == RULE) and not is_quoted(each[1], message)]
+    own = [each for each in _own(_own_text(turn)) if (is_held or each[0] == RULE) and not is_quoted(each[1], message)]
     if not own and any(_is_about(turns, line, at) for line in before):
         own = [(DECISION, text) for text in sentences(typed) if _retracts(text)][:1]
     decides = any(role == DECISION for role, _ in own)
@@ -106,7 +113,7 @@ def _own(typed: str) -> Iterator[tuple[str, str]]:
     for each in statements(_QUOTED.sub(lambda match: "…" if len(sentences(match[0])) > 1 else match[0], typed)):
         text = each.text
         bare = _QUOTED.sub("…", text)
-        cites = cites or bool(_CITING.search(bare))
+        cites = cites or bool(_CITING.search(bare)) or cites_order(text)
         is_asked = bool(_ASKS.search(bare)) and not _matches("retracting", bare)  # "can you use a switch instead of …?"
         role = next((role for role, kind in _KINDS.items() if _matches(kind, bare)), "")
         if role and not (cites or is_asked or width(text) > _WIDEST or _matches("aside", bare)):

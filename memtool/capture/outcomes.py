@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from memtool.capture.turns import Turn
 from memtool.capture.view import goes_on, informing
-from memtool.text.languages import begins_with, pattern_of, starts_with
+from memtool.text.languages import begins_with, gives_order, pattern_of, starts_with
 from memtool.text.lines import width
 from memtool.text.similarity import is_said, words
 from memtool.text.statements import Statement, statements
@@ -75,6 +75,11 @@ def telling_words(text: str) -> frozenset[str]:
     return frozenset(word for word in words(text) if not is_stop_word(word))
 
 
+def orders(each: Statement) -> bool:
+    """Return whether the statement *each* gives a lasting order."""
+    return gives_order(each.text) or gives_order(each.lead)
+
+
 def is_question(text: str) -> bool:
     """Return whether *text* asks."""
     return text.endswith(_ASKING)
@@ -121,7 +126,7 @@ def _valued(turn: Turn) -> Iterator[tuple[str, float, str]]:
     for message in result:
         whole = min(1.0, (_MESSAGE[0] / max(1, width(message))) ** _MESSAGE[1])
         yield from ((text, whole * value, lead) for text, value, lead in _pieces(_without_chatter(statements(message))))
-    yield from ((f"commit: {subject}", 1.0, "") for subject in turn.commits)
+    yield from ((f"commit: {subject}", 1.0, "") for subject in turn.commits if not gives_order(subject))
 
 
 def _pieces(told: list[Statement]) -> Iterator[tuple[str, float, str]]:
@@ -142,7 +147,8 @@ def _without_chatter(told: list[Statement]) -> list[Statement]:
     start = 0
     while start < min(3, len(told) - 1) and _is_chatter(told[start], start):
         start += 1
-    return [each for each in told[start:] if not _says_nothing(each)]
+    # An agent that says "always …" mostly quotes a page.
+    return [each for each in told[start:] if not (_says_nothing(each) or orders(each))]
 
 
 def _is_chatter(each: Statement, at: int) -> bool:

@@ -18,6 +18,7 @@ from memtool.capture.outcomes import (
     contradicts,
     is_question,
     names_something,
+    orders,
     outcomes_in,
     result_of,
     taken_back,
@@ -25,7 +26,7 @@ from memtool.capture.outcomes import (
 )  # fmt: skip
 from memtool.capture.turns import Turn
 from memtool.capture.view import informing, is_promise
-from memtool.text.languages import labels, starts_with
+from memtool.text.languages import gives_order, labels, starts_with
 from memtool.text.lines import shortened, width
 from memtool.text.statements import Statement, plain, sentences, statements
 from memtool.vault.authors import AGENT, COMMAND, DECISION, FIX, OPEN, RULE, USER
@@ -144,13 +145,17 @@ def _candidates(turns: Sequence[Turn]) -> Iterator[tuple[str, float]]:
         late = _EARLY + (1 - _EARLY) * (at + 1) / len(turns)
         plans = [plan.text for plan in turn.plans if plan.fate == "approved"]
         named = [*turn.commits, *map(_heading, (*plans, _typed_plan(turn)))]
-        yield from ((head, _NAMED * late) for text in named if (head := _head(plain(text)[0], _WIDEST_NAMED)))
+        yield from (
+            (head, _NAMED * late)
+            for text in named
+            if (head := _head(plain(text)[0], _WIDEST_NAMED)) and not gives_order(text)
+        )
         if at in gone or after.refused or contradicts(after.typed):
             continue
         for message in result_of(turn):
             for place, each in enumerate(statements(message)[:_FIRST]):
                 weight = late * (_WORKED if at in edited or not edited else 1.0) * (_ITEM if each.is_listed else 1.0)
-                if head := _head(each.text, _WIDEST_TITLE):
+                if (head := _head(each.text, _WIDEST_TITLE)) and not orders(each):
                     weight *= (1.0 if _is_outcome(each) else _LEAST) * (1.0 if names_something(head) else _BARE)
                     weight *= 1.0 if head == each.text.rstrip(".。!！") else _CUT
                     yield head, weight * (1.0 if place < 2 else _LATER)
@@ -162,14 +167,16 @@ def _heading(text: str) -> str:
 
 
 def _typed_plan(turn: Turn) -> str:
-    return turn.typed if turn.typed.startswith("# ") else ""
+    return turn.typed if turn.typed.startswith("# ") and not turn.pasted else ""
 
 
 def _is_outcome(each: Statement) -> bool:
     """Return whether *each* may be a title: a sentence that says something by itself."""
     text = each.text
     is_lead = is_question(text) or text.endswith((":", "：")) or _LABELLED.match(text) or _HANGING.match(text)
-    return not (is_lead or any(starts_with(kind, text) for kind in ("announcement", "admission", "consent")))
+    return not (
+        is_lead or orders(each) or any(starts_with(kind, text) for kind in ("announcement", "admission", "consent"))
+    )
 
 
 def _head(text: str, widest: int) -> str:
@@ -205,7 +212,7 @@ def _is_unanswered(turn: Turn, turns: Sequence[Turn]) -> bool:
 
 def _closing_question(said: str) -> str:
     told = [each.text for each in statements(said)[-_CLOSING:]]
-    return next((text for text in reversed(told) if is_question(text)), "")
+    return next((text for text in reversed(told) if is_question(text) and width(text) > _SHORT), "")
 
 
 def _commands(turns: Sequence[Turn]) -> Iterator[Line]:
