@@ -246,7 +246,8 @@ class _Writing(NamedTuple):
         """Return the note as it is to be; who worked has the last word on what came of the session."""
         source, project = self.session.source, self.area.name
         draft = without_saved(known.draft, saved_in(self.work.vault, self.job.session_id, project))
-        title = shortened(first_sentence(told.get("completed", "")), _WIDEST_TITLE) or draft.title or source.title
+        worked = shortened(first_sentence(told.get("completed", "")), _WIDEST_TITLE)
+        title = worked or draft.title or shortened(source.title or draft.asked, _WIDEST_TITLE)
         return SessionNote(
             id=self.job.session_id,
             project=project,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
@@ -13,6 +14,7 @@ from memtool.capture.view import shown
 from memtool.text.lines import one_line
 from memtool.text.tokens import index_terms
 
+_MARKS = re.compile(r"^\s*(?:[-*+]\s+(?:\[[ xX]\]\s+)?|#+\s+|\d+\.\s+)|\s*\((?:agent|user)\)\s*$")
 _LEAST = 0.5  # of the words of a line that stand in the turn that it came from
 
 
@@ -56,6 +58,11 @@ def turn_of(source: Source, line: str) -> int:
         if each.text == line and each.turn:
             return each.turn
     return _by_words(source.turns, line)
+
+
+def without_marks(line: str) -> str:
+    """Return what a *line* of a note says, without its bullet, check box and author."""
+    return _MARKS.sub("", line).strip()
 
 
 def _by_words(turns: Sequence[Turn], line: str) -> int:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from memtool.capture.old_turns import from_turns
+from memtool.capture.session_turns import turn_of, without_marks
 from memtool.capture.source import find_source
 from memtool.cli import output
 from memtool.cli.log import heading
@@ -74,9 +74,9 @@ def _with_turn(vault: Vault, origin: Origin) -> Origin:
     if not origin.session or "#" in origin.session or "/" in origin.session or ":" in origin.session:
         return origin
     source = find_source(vault, session_at(vault, note_of(vault, origin.session)))
-    for number, turn in enumerate(from_turns(source.turns) if source else (), 1):
-        if any(piece.text and piece.text in origin.text for piece in turn.told):
-            return origin._replace(session=f"{origin.session}#{number}")
+    if source and (number := turn_of(source, without_marks(origin.text))):
+        return origin._replace(session=f"{origin.session}#{number}")
+    return origin._replace(session=f"{origin.session}#{number}")
     return origin
 
 

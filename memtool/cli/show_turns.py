@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import click
 
-from memtool.capture.session_turns import TurnRow, turn_of, turn_rows, turn_text
+from memtool.capture.session_turns import TurnRow, turn_of, turn_rows, turn_text, without_marks
 from memtool.capture.source import Source, list_sources, read_source
 from memtool.cli import output
 from memtool.cli.session import Session
@@ -24,7 +23,6 @@ from memtool.vault.session_names import session_of
 
 _SHORTEST_ID = 4  # characters of the beginning of a session's id
 _WIDE = 48  # columns of a text in a list
-_MARKS = re.compile(r"^\s*(?:[-*+]\s+(?:\[[ xX]\]\s+)?|#+\s+|\d+\.\s+)|\s*\((?:agent|user)\)\s*$")
 
 
 def show_turns(session: Session, named: str, number: int, *, as_json: bool) -> None:
@@ -72,7 +70,7 @@ def find_kept(session: Session, named: str) -> tuple[str, list[str]]:
     place = _place(session, named)
     text, _ = read_text(session.vault.path(place.name))
     picked = text.split("\n")[place.first - 1 : place.last] if place.first else []
-    lines = [said for line in picked if (said := _MARKS.sub("", line).strip())]
+    lines = [said for line in picked if (said := without_marks(line))]
     return _whole_id(session, session_of(place.name, text)), lines
 
 
