@@ -11,10 +11,9 @@ from datetime import datetime
 from typing import Literal, NamedTuple, TypeAlias
 
 from memtool.capture.answer_statements import amendment_of, amends_in, ending_of, is_answer, statements_of
-from memtool.capture.conversation import EDITING_TOOLS, OPENING, Step, StepKind
+from memtool.capture.conversation import EDITING_TOOLS, OPENING, Step
 from memtool.capture.options import meant, offered
 from memtool.capture.transcript.record_fields import COMMIT, NO_ANSWER, PLANNING_TOOL, SHELL_TOOL
-from memtool.capture.turns import Turn as SourceTurn
 from memtool.text.languages import begins_with, gives_order, mentioned, starts_with
 from memtool.text.lines import one_line, shortened, width
 from memtool.text.statements import prose
@@ -112,29 +111,6 @@ def turns_of(steps: Sequence[Step], before: Sequence[Turn] = ()) -> list[Turn]:
     for at in range(min(judged, len(turns)), len(turns)):
         turns[at] = turns[at]._replace(verdict=_verdict(turns[at].said, turns[at + 1] if at + 1 < len(turns) else None))
     return turns
-
-
-def from_turns(turns: Sequence[SourceTurn]) -> list[Turn]:
-    """Return *turns* of a source in the form that `memtool.capture.summary` reads."""
-    return turns_of([step for turn in turns for step in _steps_of(turn)])
-
-
-def _steps_of(turn: SourceTurn) -> Iterator[Step]:
-    kind: StepKind = "paste" if turn.pasted else "refusal" if turn.refused else "prompt"
-    plain = [Step(kind, turn.typed)] if turn.typed else []
-    plain += [Step("compaction", turn.summary)] if turn.summary else []
-    plain += [Step("choice", f"{one.question} → {one.answer}", options=(one.options,)) for one in turn.dialogs]
-    for plan in turn.plans:
-        stopped, pending = plan.fate == "turned down", plan.fate == "shown"
-        plain += [Step("plan", plan.text), Step("tool", tool=PLANNING_TOOL, stopped=stopped, pending=pending)]
-    plain += [Step("tool")] if turn.looked else []
-    for number in range(len(turn.runs) + 1):
-        edits = (edit for edit in turn.edits if edit.after == number)
-        plain += [Step("tool", tool="Edit", file=edit.file, stopped=edit.stopped) for edit in edits]
-        plain += [Step("tool", run.command, tool=SHELL_TOOL, error=run.error) for run in turn.runs[number : number + 1]]
-    plain += [Step("message", message) for message in turn.messages[:-1]]
-    plain += [Step("answer", turn.said)] if turn.messages else []
-    yield from (step._replace(at=turn.at, offset=turn.offset) for step in plain)
 
 
 def _stretches(steps: Sequence[Step]) -> Iterator[list[Step]]:
