@@ -42,6 +42,7 @@ _MOST_COMMANDS, _MOST_FILES, _LONGEST_FILE = 3, 6, 100
 _LEAST_QUOTE, _LONGEST_TEXT = 6, 1_000  # columns; characters
 _REPEATED = 0.8  # of the words of a line
 _TRIES = 20  # places at which the object may begin
+_OUTPUT_CUT = re.compile(r"(?:\s*2>&1)?(?:\s*\|\s*(?:head|tail)\b[^|;&]*)?\Z")  # what only shortens the output
 _TRAILING_COMMA = re.compile(r",(\s*[}\]])")
 _BULLET = re.compile(r"(?:[-*•]\s+|\d{1,2}[.)]\s+|\[[ xX]\]\s+)+")
 _AUTHOR = re.compile(rf"\s*[(（](?:{AGENT}|{USER})[)）]\Z")
@@ -241,7 +242,7 @@ class _Writing(NamedTuple):
         command, turn = self.gate.passed(claim.text)
         if not command or foul(command):
             raise Falls(f"no '{claim.text[:60]}' was run that passed")
-        return Line(self.redact(command), COMMAND, AGENT, turn)
+        return Line(self.redact(_OUTPUT_CUT.sub("", command) or command), COMMAND, AGENT, turn)
 
     def _rule(self, claim: Claim) -> Line:
         quote = claim.text.strip(_QUOTES)
@@ -252,7 +253,7 @@ class _Writing(NamedTuple):
 
     def _fix(self, claim: Claim) -> Line:
         """Return error → cause → change ✓ proof; what of that does not stand is left out, but for the error."""
-        parts = {name: self._part(claim, name).rstrip("。.") for name in ("error", "cause", "change", "proof")}
+        parts = {name: _unstopped(self._part(claim, name)) for name in ("error", "cause", "change", "proof")}
         chain = [parts[name] for name in ("error", "cause", "change") if parts[name]]
         if not parts["error"] or len(chain) == 1:
             raise Falls(f"turn {claim.turn} does not say what failed and what mended it")
@@ -275,13 +276,18 @@ class _Writing(NamedTuple):
             if part := self._part(claim, name):
                 parts.append(self.labels[label].format(_going_on(_BECAUSE.sub("", part))))
         stop = "。" if is_unspaced(self.labels["because"][0]) else ". "
-        return Line(stop.join(part.rstrip("。.") for part in parts), DECISION, author, claim.turn)
+        return Line(stop.join(map(_unstopped, parts)), DECISION, author, claim.turn)
 
     def _part(self, claim: Claim, name: str) -> str:
         """Return the part *name* of a claim if it stands, else nothing."""
         text = claim.texts.get(name, "")
         is_there = text and claim.turn and not self.gate.fault(text, claim.turn, is_part=True)
         return self.short(text) if is_there else ""
+
+
+def _unstopped(text: str) -> str:
+    """Return *text* without the stop that ends its sentence; `./...` ends with none."""
+    return text if text.endswith("..") else text.removesuffix(".").removesuffix("。")
 
 
 def _going_on(text: str) -> str:
@@ -306,13 +312,17 @@ def _once(lines: Iterable[Line]) -> Iterator[Line]:
 
 
 def _files(items: object, turns: Sequence[Turn], gate: Gate) -> tuple[list[str], int]:
-    """Return the files that matter, as the model named them or else the last ones, and the number of the others."""
+    """Return the edited files that matter, as the model named them or else the last ones, and how many more there are.
+
+    Where none was edited they are those that the session is about.
+    """
     edited = list(dict.fromkeys(file.replace("\\", "/") for turn in turns for file in turn.files))
     named = [one_line(item).strip("`") for item in items if isinstance(item, str)] if isinstance(items, list) else []
     named = [name for name in named if 0 < len(name) <= _LONGEST_FILE and not foul(name)]
-    files = [name for name in named if stands(folded(name), gate.whole.said)] or [
-        file.rsplit("/", 1)[-1] for file in edited[-_MOST_FILES:]
-    ]
+    known = {file.rsplit("/", 1)[-1] for file in edited}
+    matter = (name for name in named if not known or name.rsplit("/", 1)[-1] in known)
+    last = [file.rsplit("/", 1)[-1] for file in edited[-_MOST_FILES:]]
+    files = [name for name in matter if stands(folded(name), gate.whole.said)] or last
     files = list(dict.fromkeys(files))[:_MOST_FILES]
     ends = tuple(file.rsplit("/", 1)[-1] for file in files)
     return files, sum(file.rsplit("/", 1)[-1] not in ends for file in edited)

@@ -415,3 +415,22 @@ def test_without_a_model_none_is_asked(server: ModelServer, vault: Vault) -> Non
     assert ask(server, vault, "extractive") == ModelNote()
     assert note_with_model(TURNS, settings(server, writer="none"), vault, NOW, redact=str).reason == ""
     assert server.requests == []
+
+
+def test_a_command_goes_without_what_shortens_its_output_and_files_are_those_that_were_edited() -> None:
+    turns = [
+        Turn(
+            typed="跑测试并修好",
+            messages=("Mended in app/登录.py, see docs/plan.md.",),
+            edits=(FileEdit("/p/app/登录.py", 1),),
+            runs=(Run("go test ./... 2>&1 | tail -20"),),
+        )
+    ]
+    answer = {
+        "title": "登录已修好",
+        "commands": [{"turn": 1, "run": "go test ./... 2>&1 | tail -20"}],
+        "files": ["docs/plan.md", "app/登录.py"],
+    }
+    draft = parse_note(json.dumps(answer), turns)
+    assert [line.text for line in draft.lines] == ["go test ./..."]
+    assert (draft.files, draft.more_files) == (("app/登录.py",), 0)
