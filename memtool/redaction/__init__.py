@@ -12,12 +12,13 @@ from collections.abc import Callable, Iterable, Iterator
 
 from memtool.errors import BadSetting
 from memtool.redaction.assignments import find_assigned
-from memtool.redaction.beside import find_beside, is_answer, is_question
+from memtool.redaction.beside import find_beside
 from memtool.redaction.blocks import CONTEXT_TAG, find_blocks, find_private_keys
 from memtool.redaction.columns import find_in_columns
 from memtool.redaction.hashed import HashedTexts
 from memtool.redaction.known import KnownSecrets
-from memtool.redaction.randomness import find_random
+from memtool.redaction.randomness import find_random, is_public
+from memtool.redaction.sentences import find_in_sentences, is_answer
 from memtool.redaction.shapes import find_shapes
 from memtool.redaction.telling_places import PLACES
 from memtool.redaction.vendors import VENDORS
@@ -87,7 +88,7 @@ class Redactor:
 
     def learn_answer(self, question: str, text: str) -> None:
         """Remember *text* if it is one token that answers a *question* for a password."""
-        if self.known is not None and is_answer(text) and is_question(question):
+        if self.known is not None and is_answer(question, text):
             self.known.learn(text.strip(), "password")
             self._clean.clear()
 
@@ -118,10 +119,11 @@ class Redactor:
             *_find(lambda seen: find_shapes(seen, PLACES), views),
             *_find(find_assigned, views),
             *_find(find_beside, views),
+            *_find(find_in_sentences, views),
             *_find(find_in_columns, views),
             *_find(self._find_custom, [plain]),
             *_find(lambda seen: self._purged.find(seen, PURGED), views),
-            *_find(find_random, words[: len(views)]),
+            *(found for found in _find(find_random, words[: len(views)]) if not is_public(text, found.start)),
         ]
         findings = [finding for finding in findings if not self._is_allowed(text, finding)]
         if self.known is not None:

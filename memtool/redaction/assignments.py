@@ -12,7 +12,7 @@ from functools import cache
 from typing import NamedTuple
 
 from memtool.redaction.names import PASS, PASSWORD, STEMS, Secret, named_secrets, secret_of
-from memtool.redaction.values import Form, is_grammar, is_passphrase, is_secret
+from memtool.redaction.values import Form, is_grammar, is_passphrase, is_phrase, is_secret
 from memtool.redaction.views import Finding
 from memtool.text.languages import word_set, words
 from memtool.text.scripts import CJK_TEXT as CJK, HAN
@@ -66,7 +66,11 @@ def _value_behind(text: str, place: int, name: str, secret: Secret) -> Finding |
         return found
     # the password for the staging box: …
     of = _patterns().of.match(text, place)
-    gap = _patterns().gap.match(text, of.end()) if of and is_grammar(of[1]) and of[1].lower() not in _values() else None
+    gap = (
+        _patterns().gap.match(text, of.end())
+        if of and is_grammar(of[1]) and of[1].lower() not in {"from", "von", *_values()}
+        else None
+    )
     return _value_in(text, gap, "", secret) if gap and gap.lastgroup in {"assigned", *_SAID} else None
 
 
@@ -110,6 +114,8 @@ def _phrase(text: str, start: int, secret: Secret, gap: re.Match[str]) -> str:
     is_assigned = gap.lastgroup in {"assigned", "listed", "in_table", *_SAID}
     if is_assigned and secret is PASSWORD and (found := _patterns().digits.match(text, start)):
         return found[0]
+    if secret.is_phrase and is_assigned and (found := _patterns().line.match(text, start)) and is_phrase(found[0]):
+        return found[0]
     found = _patterns().phrase.match(text, start) if is_assigned else None
     return found[0] if found and is_passphrase(found[0], secret) else ""
 
@@ -141,7 +147,8 @@ def _form(text: str, gap: re.Match[str], name: str, *, is_quoted: bool) -> Form:
         return Form.CODE if " = " in gap[0] and not _is_setting(text, gap.start() - len(name)) else Form.BARE
     if kind in {"assigned", *_SAID} or (kind == "spaced" and _follows_user(text, gap.start() - len(name))):
         return Form.SAID
-    is_option = kind == "spaced" and name.startswith("-")
+    is_shell = name.isupper() and _patterns().setter.search(text, max(gap.start() - _NEAR, 0), gap.start() - len(name))
+    is_option = kind == "spaced" and (name.startswith("-") or is_shell)
     return Form.BARE if is_option or kind in {"listed", "tagged"} else Form.PROSE
 
 
@@ -176,9 +183,11 @@ class _AssignmentPatterns(NamedTuple):
     goes_on: re.Pattern[str]
     clause: re.Pattern[str]
     phrase: re.Pattern[str]
+    line: re.Pattern[str]
     digits: re.Pattern[str]
     line_end: re.Pattern[str]
     section: re.Pattern[str]
+    setter: re.Pattern[str]
     setting: re.Pattern[str]
 
 
@@ -232,9 +241,14 @@ def _patterns() -> _AssignmentPatterns:
         phrase=re.compile(
             rf"[a-zäöüß]{{2,12}}(?:[ -][a-zäöüß]{{2,12}}){{3,7}}+(?=[`*_ \t|]{{0,8}}(?:[\r\n.,;!()\"{CJK}]|\Z))"
         ),
+        line=re.compile(
+            rf"[^\W\d_{CJK}]{{2,20}}(?:[ -][^\W\d_{CJK}]{{2,20}}){{2,23}}+"
+            rf"(?=[`*_ \t|]{{0,8}}(?:[\r\n.,;!()\"{CJK}]|\Z))"
+        ),
         digits=re.compile(
             rf"[{HAN}]{{2,12}}[0-9]{{2,8}}(?:[a-z]{{0,8}}|[{HAN}]{{2,8}}(?<![位个字符天年月日时分秒次]))(?=[\s，。；、,;]|\Z)"
         ),
+        setter=re.compile(r"(?i)(?<![a-z])set(?:env|x)?[ \t]{1,8}(?:-[a-z-]{1,12}[ \t]{1,8}){0,3}\Z"),
         setting=re.compile(r"(?:set|put|add|define|String)\w{0,24}\([ \t]{0,4}[\"'][\w.-]{1,64}\Z"),
         section=re.compile(r"(?:^|\n)\[[\w.-]{1,40}\]\n(?:[\w.-]{1,40} ?= ?\S{1,60}\n){0,4}\Z"),
         line_end=re.compile(r"[`*_ \t]{0,8}(?:[\r\n]|\Z)"),

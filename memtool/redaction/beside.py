@@ -15,6 +15,7 @@ from functools import cache
 from typing import NamedTuple
 
 from memtool.redaction.names import PASSWORD
+from memtool.redaction.sentences import password_words, strong_words
 from memtool.redaction.shapes import compiled
 from memtool.redaction.values import (
     Form,
@@ -36,15 +37,8 @@ _OPENING, _CLOSING = "'([{<*_+", "')]}>*_.,;:\\"
 _LONGEST = 256  # characters of a token
 _LEAST = 7  # characters of a word with one digit
 _SIGNS = frozenset("!$%^&*")  # which paths and names of branches do not have
-# Words for secrets, in small letters.
-_STRONG = (
-    r"passw|pass ?phrase|passcode|(?<![a-z_-])pass(?=:| (?:for|is|of|was) )|(?<![a-z_])pwd?s?(?![a-z_(\[)]| ?[/.]\W?)"
-    r"|(?<![a-z_])(?:sudo|creds?)(?![a-z_])|(?:api|access)[ -](?:key|token)"
-    r"|(?:recovery|backup|wiederherstellungs)[ -]?code|(?:crypted|protected|locked) (?:with|by)|schützt|schlüsselt"
-    r"|账密|(?:^|\n)(?:root|admin|administrator)[:：]"
-)
 _LOGINS = (
-    r"account|credential|log(?:ged)? ?in(?![a-z])|sign ?in(?![a-z])|zugang|anmeld|einlog"
+    r"account|credential|log(?:ged|ging)? ?in(?![a-z])|sign ?in(?![a-z])|zugang|anmeld|einlog"
     r"|账密|账号|帐号|账户|用户|登录|登陆"
 )
 # What people do with a password that a program refuses.
@@ -72,7 +66,7 @@ def find_beside(text: str) -> Iterator[Finding]:
     lowered = text.replace("İ", "I").lower()
     strong, logins, weak = (
         [_Cue(*found.span()) for found in cues.finditer(lowered)]
-        for cues in (_names(), compiled(_LOGINS), compiled(_WEAK))
+        for cues in (compiled(strong_words()), compiled(_LOGINS), compiled(_WEAK))
     )
     every = sorted([*strong, *logins, *weak])
     for pattern, cues, is_one in (
@@ -84,7 +78,6 @@ def find_beside(text: str) -> Iterator[Finding]:
             if is_one(text, start, end) and _is_beside(text, start, end, cues):
                 yield Finding(start, end, PASSWORD.kind)
     if strong:
-        yield from _answers(text)
         yield from _said(text)
     yield from _pairs(text, lowered)
     yield from _in_lines(text)
@@ -194,15 +187,10 @@ def _said(text: str) -> Iterator[Finding]:
                 yield Finding(*found.span(group), PASSWORD.kind)
     for found in _changed().finditer(text):
         if all(is_secret(found[group], PASSWORD, Form.SAID) for group in (1, 2)):
-            yield Finding(*found.span(1), PASSWORD.kind)
+            yield from (Finding(*found.span(group), PASSWORD.kind) for group in (1, 2))
     for found in _typed().finditer(text):
         if is_passphrase(found[1], PASSWORD):
             yield Finding(*found.span(1), PASSWORD.kind)
-
-
-def _answers(text: str) -> Iterator[Finding]:
-    """Give the tokens that are a line of their own below a question for a password."""
-    yield from (Finding(*found.span(1), PASSWORD.kind) for found in _answer().finditer(text) if is_answer(found[1]))
 
 
 def _in_lines(text: str) -> Iterator[Finding]:
@@ -214,33 +202,6 @@ def _in_lines(text: str) -> Iterator[Finding]:
                 yield from (
                     Finding(found.start() + first, found.start() + last, PASSWORD.kind) for first, last in places
                 )
-
-
-def is_question(text: str) -> bool:
-    """Return whether *text* ends with a question for a password."""
-    return _asks().search(text[-200:].rstrip("*_ \n")) is not None
-
-
-def is_answer(text: str) -> bool:
-    """Return whether all of *text* is one token that may be a password."""
-    value = text.strip()
-    return len(value.split()) == 1 and len(value) <= 64 and is_mixed(value) and is_secret(value, PASSWORD, Form.SAID)
-
-
-@cache
-def _asks() -> re.Pattern[str]:
-    return re.compile(rf"(?i)(?:{_names().pattern})[^\n?？]{{0,80}}[?？:：]\Z")
-
-
-@cache
-def _answer() -> re.Pattern[str]:
-    who = r"(?:> ?)?(?:\[[0-9: -]{4,20}\] )?(?:[\w.-]{1,20}[:：] ?)?(?:it is |it's |es ist )?"
-    return re.compile(rf"(?i)(?:{_names().pattern})[^\n?？]{{0,80}}[?？:：][ \t]*\n\n?{who}(\S{{6,64}})[ \t]*(?=\n|\Z)")
-
-
-@cache
-def _names() -> re.Pattern[str]:
-    return re.compile("|".join([_STRONG, *map(re.escape, words("password_names"))]))
 
 
 @cache
@@ -255,7 +216,7 @@ def _as_password() -> re.Pattern[str]:
     return re.compile(
         rf"(?<!\S)(?P<before>\S{{1,24}}+)[ \t]{value}[ \t]{{1,2}}"
         r"(?:as|als|como|comme|come|作为|当作?|做|设为)[ \t]{0,2}"
-        rf"(?:[a-zäöü]{{2,8}}[ \t]){{0,2}}(?i:{_name()})(?![\w-])(?:[ \t]+(?P<after>[A-Za-zäöü]+))?"
+        rf"(?:[a-zäöü]{{2,8}}[ \t]){{0,2}}(?i:{password_words()})(?![\w-])(?:[ \t]+(?P<after>[A-Za-zäöü]+))?"
     )
 
 
@@ -263,19 +224,13 @@ def _as_password() -> re.Pattern[str]:
 def _changed() -> re.Pattern[str]:
     value = r"[\"'`“„「]?([^\s\"'`“”„「」，。；<>(){}=]{6,64})[\"'`“”」]?"
     to = rf"(?:from|von) {value} (?:to|auf|nach|zu|into) {value}(?=[\s.,;]|\Z)"
-    return re.compile(rf"(?i:{_name()})(?: [a-zäöü]{{2,10}}){{0,3}} {to}")
+    return re.compile(rf"(?i:{password_words()})(?: [a-zäöü]{{2,10}}){{0,3}} {to}")
 
 
 @cache
 def _typed() -> re.Pattern[str]:
     word = "[a-zäöüß]{2,12}"
     return re.compile(
-        rf"(?:(?i:{_name()})[^\n]{{0,60}}?\b(?:{'|'.join(_VERBS)})|passphrase):? [\"'`]?"
+        rf"(?:(?i:{password_words()})[^\n]{{0,60}}?\b(?:{'|'.join(_VERBS)})|passphrase):? [\"'`]?"
         rf"({word}(?:[ -]{word}){{3,7}}+|{word}(?:-{word}){{2,7}}+)(?=[\"'`*_ \t|]{{0,8}}(?:[\r\n.,;!){CJK}]|\Z))"
-    )
-
-
-def _name() -> str:
-    return "|".join(
-        ["password", "passwd", "passphrase", "passcode", "pwd", "pw", *map(re.escape, words("password_names"))]
     )

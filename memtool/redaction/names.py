@@ -21,12 +21,16 @@ class Proof(IntEnum):
 
 
 class Secret(NamedTuple):
-    """The secret that a name promises: of this *kind*, *least* characters long. *is_said*: also in sentences."""
+    """The secret that a name promises: of this *kind*, *least* characters long.
+
+    *is_said*: also in sentences; *is_phrase*: of several words.
+    """
 
     kind: str
     least: int
     proof: Proof
     is_said: bool = True
+    is_phrase: bool = False
 
 
 PASSWORD = Secret("password", 4, Proof.NONE)
@@ -34,6 +38,7 @@ PASS = Secret("password", 5, Proof.MIXED, is_said=False)  # tests and people pas
 _PIN = Secret("password", 4, Proof.NUMBER)
 _SECRET = Secret("secret", 6, Proof.NONE)
 _KEY = Secret("key", 8, Proof.MIXED)
+PASSPHRASE = Secret("password", 4, Proof.NONE, is_phrase=True)
 TOKEN = Secret("token", 8, Proof.MIXED)
 _SOME_KEY = Secret("key", 16, Proof.DRAWN)
 _DRAWN = Secret("secret", 16, Proof.DRAWN)
@@ -42,8 +47,9 @@ _HINT = Secret("secret", 16, Proof.RANDOM)
 # Every name that is looked into holds one of these; the name is then read word by word.
 STEMS = tuple("pass pw pin otp secret token key cred auth sess cookie signature bearer jwt psk".split())
 _BY_LAST_WORD = {
-    **dict.fromkeys("password passwd passphrase passcode passwort pwd pswd psk".split(), PASSWORD),
+    **dict.fromkeys("password passwd passcode passwort pwd pswd psk".split(), PASSWORD),
     "pw": PASSWORD,
+    "passphrase": PASSPHRASE,
     "pass": PASS,
     **dict.fromkeys("pin otp".split(), _PIN),
     **dict.fromkeys("secret".split(), _SECRET),
@@ -87,7 +93,10 @@ _TRAILING = frozenset(
 def named_secrets() -> dict[str, Secret]:
     """Return the secrets by their names in each language, which have no parts and mostly no blanks around them."""
     kinds = {"password_names": PASSWORD, "key_names": _KEY, "token_names": TOKEN}
-    return {name: secret for kind, secret in kinds.items() for name in words(kind)} | dict.fromkeys(_CODES, _PIN)
+    return {name: secret for kind, secret in kinds.items() for name in words(kind)} | {
+        **dict.fromkeys(_CODES, _PIN),
+        "密码短语": PASSPHRASE,
+    }
 
 
 @lru_cache(maxsize=4096)

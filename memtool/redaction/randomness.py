@@ -17,6 +17,7 @@ from memtool.redaction.views import Finding
 KIND = "random"
 _LEAST = 24  # 16 bytes in base64 and a little: what most makers of tokens draw at least
 _JUDGED = 128  # characters of a long string are enough
+_FRONT = 64  # characters that tell what begins behind them
 _REMAINS = 16  # characters that are not hexadecimal
 
 # The 230 pairs that make up nine tenths of the words in a few megabytes of Python code and English documentation.
@@ -41,9 +42,14 @@ def find_random(text: str) -> Iterator[Finding]:
     """Return strings of 24 characters or more that look drawn at random."""
     patterns = _patterns()
     for run in patterns.run.finditer(text):
-        if not patterns.public.match(text, run.start()) and not text.endswith("SHA256:", 0, run.start()):
+        if not patterns.public.match(text, run.start()):
             for piece in patterns.piece.finditer(text, *run.span()):
                 yield from _random_parts(piece[0], piece.start())
+
+
+def is_public(text: str, start: int) -> bool:
+    """Return whether what is in front of *start* says that no secret begins there."""
+    return _patterns().front.search(text, max(start - _FRONT, 0), start) is not None
 
 
 def looks_random(text: str, least: int = _LEAST) -> bool:
@@ -91,6 +97,7 @@ class _RunPatterns(NamedTuple):
     run: re.Pattern[str]
     piece: re.Pattern[str]
     public: re.Pattern[str]
+    front: re.Pattern[str]
     known: re.Pattern[str]
     unbroken: re.Pattern[str]
     part: re.Pattern[str]
@@ -110,6 +117,8 @@ def _patterns() -> _RunPatterns:
             r"|(?:msg|toolu|srvtoolu|req|chatcmpl|call|resp|thread|asst|step|file|session|evt|cus|prod|price|sub|acct|org"
             r"|proj|dpl)[_-](?!.{0,64}secret)"
         ),
+        # Fingerprints and checksums, the contents of files in addresses, ids in addresses.
+        front=re.compile(r"(?:SHA256:|\bh1:|\bdata:[\w/+.-]{1,40};base64,|[?&](?:list|v|id)=)\Z"),
         known=re.compile(
             r"(?i:sha|aes|md|rsa|utf|base|pbkdf)[0-9]{1,4}"
             r"|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|[0-9a-fA-F]{7,}+"

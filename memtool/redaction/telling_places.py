@@ -108,15 +108,25 @@ PLACES = (
         r"openssl passwd(?:[ \t]{1,4}-(?:salt[ \t]{1,4}\S{1,40}|[\w-]{1,20})){0,6}+[ \t]{1,4}(?!-)" + _ARGUMENT,
     ),
     Shape("password", "wpa_passphrase", rf"wpa_passphrase[ \t]{{1,8}}{_WORD}[ \t]{{1,8}}{_ARGUMENT}"),
-    Shape("password", "net user", rf"net user[ \t]{{1,8}}{_WORD}[ \t]{{1,8}}(?!/){_ARGUMENT}"),
+    *(
+        Shape("password", mark, rf"{mark}{front}[ \t]{{1,8}}(?![/*]){_ARGUMENT}{behind}")
+        for mark, front, behind in (
+            ("net user", rf"[ \t]{{1,8}}{_WORD}", ""),
+            ("net use ", rf"[^\n]{{0,200}}?/(?i:u|user):{_WORD}", ""),
+            ("net use ", rf"[^\n]{{0,24}}?\\\\{_WORD}", r"[ \t]{1,8}/(?i:u|user):"),
+        )
+    ),
     *(
         Shape("password", mark, rf"{mark} [^=\n]{{1,120}}=[ \t]{{0,8}}(?:PASSWORD\()?'([^'\n]{{1,256}})'")
         for mark in ("PASSWORD FOR", "password for")
     ),
     *(
-        Shape(kind, mark, rf"{re.escape(mark)}{first},[ ]?[\"']([^\"'\n]{{4,128}})[\"']")
+        Shape(
+            kind, mark, rf"{re.escape(mark)}{first},[ ]?[\"'](?!(?i:your|pass(?:word)?[\"']))([^\"'\n]{{4,128}})[\"']"
+        )
         for kind, mark, first in (
             ("password", "ogin(", _WORD),
+            *(("password", mark, _WORD) for mark in ("asicAuth(", "asic_auth(", "igestAuth(", "auth=(", "auth = (")),
             ("secret", "createHmac(", _WORD),
             ("secret", "jwt.sign(", r"[^\"'\n]{1,80}"),
         )
@@ -152,6 +162,10 @@ PLACES = (
     Shape(
         "password", "machine", r"machine\s{1,8}\S{1,200}\s{1,8}login\s{1,8}\S{1,200}\s{1,8}password\s{1,8}(\S{1,256})"
     ),
-    Shape("secret", "--from-literal", rf"--from-literal[= ][\"']?[\w.-]{{1,64}}={_ARGUMENT}"),
+    Shape(
+        "secret",
+        "--from-literal",
+        rf"--from-literal[= ][\"']?(?!(?i:user(?:name)?|login|email|host)=)[\w.-]{{1,64}}={_ARGUMENT}",
+    ),
     Shape("secret", "configure set", rf"configure set[ \t]{{1,16}}\w{{1,60}}(?:key|token)[ \t]{{1,16}}{_ARGUMENT}"),
 )

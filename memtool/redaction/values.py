@@ -10,9 +10,9 @@ from enum import Enum
 from functools import cache
 from typing import NamedTuple
 
-from memtool.redaction.names import PASSWORD, Proof, Secret, secret_of
+from memtool.redaction.names import PASSPHRASE, PASSWORD, Proof, Secret, secret_of
 from memtool.redaction.randomness import COMMON_SHARE, common_share, looks_random
-from memtool.text.languages import text_of, word_file, word_set, words
+from memtool.text.languages import pattern_of, text_of, word_file, word_set, words
 
 
 class Form(Enum):
@@ -108,7 +108,7 @@ def is_telling(value: str) -> bool:
     if any(pattern.fullmatch(value) for pattern in (_patterns().thing, _patterns().type_name, _patterns().quantity)):
         return False
     letters, digits = sum(map(str.isalpha, value)), sum(map(str.isdigit, value))
-    has_sign = not _SYMBOLS.isdisjoint(value.rstrip("=")) and not coded_text(value)
+    has_sign = not _SYMBOLS.isdisjoint(value.rstrip("=?")) and not coded_text(value)
     classes = (value.lower() != value) + (value.upper() != value) + (digits > 0) + has_sign
     is_drawn = letters + digits >= _SHORTEST_TELLING and common_share(value) < COMMON_SHARE and not coded_text(value)
     return letters > 2 and classes > 2 and (is_drawn or (has_sign and digits > 0))
@@ -148,6 +148,12 @@ def is_grammar(word: str) -> bool:
     return "".join(letter for letter in plain if not unicodedata.combining(letter)) in _of_grammar()
 
 
+def is_part(word: str) -> bool:
+    """Return whether *word* behind "password" is a noun that makes it something else: its policy, its length."""
+    word = word.strip().lower()
+    return (word in _OF_SENTENCES or word in _OF_NAMES) and not is_grammar(word)
+
+
 def is_common(value: str) -> bool:
     """Return whether *value* is a word that texts are full of, in a language that has a list of such words."""
     word = value.lower()
@@ -176,7 +182,7 @@ def _has_proof(value: str, secret: Secret, form: Form, *, goes_on: bool) -> bool
         return form is Form.ENVIRONMENT or _is_passphrase(value, secret)
     if _patterns().words.fullmatch(value):
         return not _is_a_name(value, secret) and _may_be_a_word(value, secret, form, goes_on=goes_on)
-    if form is Form.SAID and secret_of(value) not in {None, PASSWORD}:
+    if form is Form.SAID and secret_of(value) not in {None, PASSWORD, PASSPHRASE}:
         return False
     is_sentence = goes_on and value.isalpha()  # with letters beyond ASCII
     return is_mixed(value, form) or (secret.proof is Proof.NONE and form in {*_LITERAL, Form.BARE} and not is_sentence)
@@ -232,7 +238,8 @@ def is_mixed(value: str, form: Form = Form.PROSE) -> bool:
 def _is_mixed_case(value: str) -> bool:
     """Return whether *value* is letters of both cases, such as `BlueHorse`, and not a name from a program."""
     parts = [part.lower() for part in _patterns().word.findall(value)]
-    is_mixed = value.isalpha() and len(value) >= _SHORTEST_IN_PROSE and len(parts) > 1 and not value.isupper()
+    is_mixed = value.isalpha() and len(value) >= _SHORTEST_IN_PROSE and len(parts) > 1
+    is_mixed = is_mixed and value.lower() != value != value.upper()
     return is_mixed and not any(part in _no_secret() or part in _OF_NAMES for part in parts)
 
 
@@ -247,8 +254,23 @@ def is_passphrase(value: str, secret: Secret) -> bool:
     return not odd or (len(odd) == 1 and not any(map(is_common, set(parts) - {*odd})))
 
 
+def is_phrase(value: str) -> bool:
+    """Return whether *value* behind the word for a passphrase is one, and not what is said of it."""
+    parts = [part.lower().strip(",") for part in value.split()]
+    if not 3 <= len(parts) <= 24 or is_grammar(parts[0]) or not all(part.isalpha() for part in parts):
+        return False
+    if parts[0] in _no_secret() or (_patterns().predicate.search(parts[0]) and not parts[0].endswith("s")):
+        return False
+    of_sentences = sum(map(is_grammar, parts))
+    about = sum(part in _no_secret() and not is_grammar(part) for part in parts)
+    is_denial = re.search(pattern_of("negation"), value.lower()) is not None
+    return "wörter" not in parts and 3 * of_sentences <= len(parts) and 5 * about <= len(parts) and not is_denial
+
+
 def _is_passphrase(value: str, secret: Secret) -> bool:
     parts = value.split()
+    if secret.is_phrase and is_phrase(value):
+        return True
     if any(is_mixed(part, Form.PROSE) and not _is_of_the_language(part, Form.PROSE) for part in parts):
         return True
     few = (4 if any(map(is_common, parts)) else 3) <= len(parts) <= 24 and secret.proof is Proof.NONE
@@ -315,6 +337,8 @@ def _patterns() -> _ValuePatterns:
         hash=re.compile(r"[0-9a-fA-F]{32,}"),
         reference=_any_of(
             r"[a-z][a-z0-9+.-]{0,20}://|arn:|projects/|(?:ssm|vault|file|env|pass|secretsmanager):",
+            # a regular expression
+            r"\^?(?:\(\?[=!:<]|[^\s\[]{0,24}\[[^\s\]]{0,24}\w-\w[^\s\]]{0,24}\][{*+?)]|[^\s\\]{0,24}\\[dws][{*+])",
             r"(?:required|nullable|sometimes|string|min|max)[|:]",  # a rule for what a form takes
             r"[A-Za-z]:\\|(?:~|\.{1,2})/|(?:/[A-Za-z_.-]+){2}|(?:[\w.@-]{1,60}/){1,12}[\w.-]{1,80}\.[a-z]{1,5}$",
         ),

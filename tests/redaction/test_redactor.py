@@ -174,7 +174,16 @@ UNITS = [
         [redacted: x]
     """),
     "curl ",
+    "改换登",
+    "now it's now changed ",
+    "log in as a with ",
+    "用a和",
+    "net use \\\\a ",
+    "creds user a pass ",
+    "what passphrase ",
+    "PIN type 用",
     "password:\n",
+    "what password?\n",
     "aB3" * 26 + "\n",
 ]
 

@@ -1,0 +1,161 @@
+"""Passwords that the form of a sentence gives away; sentences that are like them and hold none."""
+
+from __future__ import annotations
+
+import pytest
+
+from memtool.redaction import make_redactor
+from memtool.settings.sections import RedactSettings
+
+SECRETS = (
+    ("Assistant: Which passphrase protects the signing key?\nUser: marmalade", "marmalade"),
+    ("助手：请问 root 的密码是什么？\n用户：qingtian", "qingtian"),
+    ("Assistant: Was ist die Passphrase für borg?\nUser: Heidekraut", "Heidekraut"),
+    ("Please log in as auditor with crimsonlantern and export the list", "crimsonlantern"),
+    ("sftp creds: user backup pass harvestmoon", "harvestmoon"),
+    ("Melde dich mit petra und lakritzstange an und lösche den Cache", "lakritzstange"),
+    ("用 zhangwei 和 longmen_2044 登录后台看一下", "longmen_2044"),
+    ("I have rotated the db password, it's now Tern-Gully7", "Tern-Gully7"),
+    ("Passwort wurde geändert, heißt jetzt Bernsteinkette", "Bernsteinkette"),
+    ("密码我改了，现在是 meihua_303", "meihua_303"),
+    ("when the phone asks for a passcode, type 664192", "664192"),
+    ("Wenn er nach der PIN fragt, gib 730255 ein", "730255"),
+    ("passphrase for the backup drive: quiet otter paints seven doors", "quiet otter paints seven doors"),
+    ("Die Passphrase lautet: zwölf kleine Igel tanzen Walzer", "zwölf kleine Igel tanzen Walzer"),
+    ("密码短语：purple rivers carry old letters", "purple rivers carry old letters"),
+    ("net use \\\\nas01\\media /user:OFFICE\\mhuber Sommergewitter.9", "Sommergewitter.9"),
+    ("r = requests.get(url, auth=HTTPBasicAuth('reader', 'plumblossom'))", "plumblossom"),
+    ("set -gx PGPASSWORD wildgans", "wildgans"),
+    ("setenv REDIS_PASSWORD stockente7", "stockente7"),
+    ("du kommst mit dem Passwort rosenkohl auf den Server", "rosenkohl"),
+    ("https://app.example.org/x?token=Zx81kQmN2pLr7TsVuWyB4dEf9aGh", "Zx81kQmN2pLr7TsVuWyB4dEf9aGh"),
+    ('the passphrase is "seven foxes jump the fence"', "seven foxes jump the fence"),
+    ("Assistant: what's the sudo password?\n\nUser: gartenzwerg", "gartenzwerg"),
+    ("账号 root，用 root 和 qiutian 登录", "qiutian"),
+)
+INNOCENT = (
+    "What is the password policy for guests?\nstrict",
+    "密码要不要改？\n不用",
+    "Assistant: Is the passphrase stored anywhere?\nUser: nowhere",
+    "log in as admin with two-factor enabled and check the menu",
+    "user groups pass validation, the pass rate is 93 percent",
+    "Melde dich mit SSO und zweitem Faktor an",
+    "请用用户名和密码登录系统",
+    "The password was changed, it is now mandatory to sign in again",
+    "hab das Passwort geändert und die Sitzungen beendet",
+    "the app asks for a passcode of 6 digits, type is numeric",
+    "The passphrase is: never written to disk, not even in the logs",
+    "密码短语：用来保护私钥的一串单词，可以为空",
+    "net use Z: \\\\srv\\share /user:CORP\\anna *",
+    "auth = HTTPBasicAuth(username, password)",
+    "set -x MYSQL_PWD $argv[1]",
+    "du kommst mit dem Passwort nicht weiter, mit dem Schlüssel schon",
+    "golang.org/x/sync v0.7.0 h1:YsImfSBoP9QPYL0xyKJPq0gcaJdG3rInoqxTWbfQu9M=",
+    '"resolved": "https://r.example.org/a.tgz", "integrity": "sha512-7Kc2vJmQ9xTz4LwNfYb1RpHs8dGeUaXo5iBqVnMkEjZrWtCy3SuPl6AhDgFvIxOwKzJmTqLbNcRe0YsHuXpG2w=="',  # noqa: E501
+    "https://www.example.org/playlist?list=PLrAXtmErZgOeiKm4sgNOknGvNjby9efdf&index=2",
+    "the regex for the password: ^(?=.*\\d)[A-Za-z\\d]{10,32}$ is too strict",
+    "log in as root with sudo and restart the unit",
+    "Log in as admin with the seeded account, then check the menu",
+    "sign in as a new user with Chrome and reload",
+    "log in as the owner with billing rights",
+    "I signed in with Firefox and cleared the cache",
+    "logged in as anna with kubectl, then rolled back",
+    "log in with GitHub and authorize the app",
+    "log in as editor with javascript disabled",
+    "Melde dich mit deinem Konto und aktivierter Zweifaktor-Prüfung an",
+    "Melde dich als Gast mit Firefox an und prüfe das Menü",
+    "Wir melden uns mit Anna und Bernd an",
+    "Ich habe mich mit Keycloak und OIDC angemeldet",
+    "用 Chrome 和 Firefox 登录都会报错",
+    "用手机号和验证码登录",
+    "用 token 和 session 登录的区别是什么？",
+    "把登录按钮的颜色改成 primary，间距改成 16px",
+    "登录页改成 vue3 写的",
+    "密码校验改成 bcrypt 了",
+    "密码加密方式从 md5 换成 argon2id",
+    "登录超时改成 3600 秒，现在是 1800 秒",
+    "The login page was changed, it's now responsive",
+    "I updated the login form, it's now validated on blur",
+    "the password field was replaced, it is now a component",
+    "The password policy was changed, it's now stricter than before",
+    "Das Login wurde geändert, es ist jetzt asynchron",
+    "Die Passwortprüfung wurde geändert, sie ist jetzt schneller und heißt jetzt check_password",
+    "I reset the signing key, it's now stored in the keyring; logging in works",
+    "What is the password hash?\nargon2id",
+    "Which password manager do you use?\nBitwarden",
+    "What is the password for?\nIt opens the vault",
+    "What's the name of the password column?\npasswd",
+    "Was ist mit dem Passwort passiert?\nGelöscht",
+    "Welche Passwörter sind betroffen?\nalle",
+    "密码存在哪里？\nkeyring",
+    "密码用什么加密的？\nbcrypt",
+    "What should the password check return?\nboolean",
+    "What type is the password field?\nstring",
+    "which endpoint resets the password?\nPOST",
+    "The PIN length is 4, use 6 digits instead",
+    "pin the dependency: use 2024 as the baseline",
+    "connect the LED to pin 13 and use 9600 baud",
+    "pin numpy to 1.26 and use 3.11 for CI",
+    "the PIN entry page answers with 4040 in the header row",
+    "passphrase: a string used to encrypt the private key",
+    "Enter passphrase (empty for no passphrase):",
+    "passphrase: optional, defaults to none",
+    '"passphrase": "Passphrase of the private key",',
+    "The passphrase is asked for only once per session",
+    "Passphrase: mindestens fünf zufällige Wörter verwenden",
+    "Die Passphrase ist auf jedem Rechner anders gesetzt worden",
+    "密码短语是可选的，留空即可",
+    "mit dem Passwort verschlüsselt, mit dem Passwort klappt alles",
+    "mit dem Passwort funktioniert es, ohne nicht",
+    "open it with the password dialog or with the password prompt",
+    "using the password grant and the client credentials grant",
+    "用密码 login 的用户要迁移",
+    "with the password omitted for brevity",
+    "set -x PATH /usr/local/bin $PATH",
+    "set -x TOKEN_FILE /run/secrets/token",
+    'auth = HTTPBasicAuth("user", "")',
+    'requests.get(url, auth=("user", "pass"))',
+    'auth=("<user>", "<password>")',
+    "net use Z: /delete",
+    "net use * \\\\srv\\share /user:DOMAIN\\user <password>",
+    "user roles pass checks, user bob passed review",
+    "creds: user name and pass word go into the vault",
+    "Zugangsdaten: user und pass stehen im Tresor",
+)
+
+
+@pytest.mark.parametrize(("text", "secret"), SECRETS)
+def test_a_password_that_a_sentence_names_goes_and_nothing_else(text: str, secret: str) -> None:
+    cleaned = make_redactor(RedactSettings())(text)
+    before, after = text.split(secret)
+    assert cleaned.startswith(f"{before}[redacted: ")
+    assert cleaned.endswith(f"]{after}")
+
+
+@pytest.mark.parametrize("text", INNOCENT)
+def test_a_sentence_without_a_password_stays(text: str) -> None:
+    assert make_redactor(RedactSettings())(text) == text
+
+
+def test_a_plain_word_that_answers_a_question_for_a_password_is_masked_in_the_session() -> None:
+    redact = make_redactor(RedactSettings()).of_session()
+    redact.learn_answer("Which password hash do you use?", "pfannkuchen")
+    redact.learn_answer("Wie lautet die Passphrase für den Schlüssel?", "pfannkuchen")
+    assert redact("pfannkuchen 完成了") == "[redacted: password] 完成了"
+    redact = make_redactor(RedactSettings()).of_session()
+    redact.learn_answer("Which password hash do you use?", "pfannkuchen")
+    assert redact("pfannkuchen 完成了") == "pfannkuchen 完成了"
+
+
+def test_an_address_keeps_its_ids_and_loses_its_token() -> None:
+    token = "Zx81kQmN2pLr7TsVuWyB4dEf9aGh"
+    redact = make_redactor(RedactSettings())
+    assert redact(f"https://a.example/播放?list={token}&token={token}").startswith(
+        f"https://a.example/播放?list={token}"
+    )
+    assert redact(f"https://a.example/?x={token}") == "https://a.example/?x=[redacted: random]"
+
+
+def test_a_user_of_a_kubernetes_secret_stays() -> None:
+    text = "kubectl create secret generic 邮件 --from-literal=user=mailer --from-literal=pw=Distelfink4"
+    assert make_redactor(RedactSettings())(text) == text.replace("Distelfink4", "[redacted: secret]")
