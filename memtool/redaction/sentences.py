@@ -41,7 +41,7 @@ _CHANGED = (
     r"|改|换|重置|更新)"
 )
 _NOW = r"(?:(?:it(?:'s|’s| is)|heißt|lautet|ist)(?: (?:now|jetzt|nun)){1,2}|(?:现在|如今)[是叫为]?|[改换][成为]了?)"
-_LONG, _LONGEST, _NEAR = 8, 64, 80
+_LONG, _LONGEST, _NEAR, _ASKED = 8, 64, 80, 200
 
 
 class _Sentence(NamedTuple):
@@ -69,8 +69,7 @@ def find_in_sentences(text: str) -> Iterator[Finding]:
             end = found.start("value") + len(value)
             if is_one(value) and _ends_clause(text, end) and (not is_beside or _is_of_a_login(text, found)):
                 yield Finding(found.start("value"), end, PASSWORD.kind)
-    if "\n" in text and (_has(lowered, _PIN_MARKS) or compiled(strong_words()).search(lowered)):
-        yield from _answers(text)
+    yield from _answers(text)
 
 
 def _has(lowered: str, marks: str) -> bool:
@@ -79,10 +78,12 @@ def _has(lowered: str, marks: str) -> bool:
 
 def _answers(text: str) -> Iterator[Finding]:
     """Give the tokens that are a line of their own below a question for a password."""
-    for found in _answer().finditer(text):
-        first = max(found.start() - _NEAR, 0)
+    who = r"(?:> ?)?(?:\[[0-9: -]{4,20}\] )?(?:[\w.-]{1,20}[:：] ?)?(?:(?i:it is|it's|es ist) )?"
+    pattern = rf"[?？:：][ \t]*+\n\n?{who}(?P<value>\S{{4,64}})[ \t]*+(?=\n|\Z)"
+    for found in compiled(pattern).finditer(text) if "\n" in text else ():
+        first = max(found.start() - _ASKED, 0)
         start = max(text.rfind("\n", first, found.start()) + 1, first)
-        if is_answer(text[start : found.end("sign")], found["value"]):
+        if is_answer(text[start : found.start() + 1], found["value"]):
             yield Finding(*found.span("value"), PASSWORD.kind)
 
 
@@ -99,7 +100,7 @@ def is_answer(question: str, text: str) -> bool:
 
     A plain word is one only if the question asks what the password is, not for something about it.
     """
-    value, question = text.strip(), question[-200:].rstrip("*_ \n")
+    value, question = text.strip(), question[-_ASKED:].rstrip("*_ \n")
     if len(value.split()) != 1 or len(value) > _LONGEST or not _asks().search(question):
         return False
     if is_mixed(value) and is_secret(value, PASSWORD, Form.SAID):
@@ -226,13 +227,4 @@ def _asks_which() -> re.Pattern[str]:
     return re.compile(
         rf"(?i)(?:{which}[^\n?]{{0,60}}?{name}(?![a-zäöüß-])(?P<next>[ \t]+[^\W\d_]+)?[^\n?]{{0,80}}\?"
         rf"|{name}[^\n?？]{{0,6}}?(?:什么|多少|哪个|啥)[^\n?？]{{0,12}}[?？])\Z"
-    )
-
-
-@cache
-def _answer() -> re.Pattern[str]:
-    who = r"(?:> ?)?(?:\[[0-9: -]{4,20}\] )?(?:[\w.-]{1,20}[:：] ?)?(?:it is |it's |es ist )?"
-    return re.compile(
-        rf"(?i)(?:{strong_words()}|{_PIN})[^\n?？]{{0,80}}(?P<sign>[?？:：])[ \t]*\n\n?{who}"
-        r"(?P<value>\S{4,64})[ \t]*(?=\n|\Z)"
     )

@@ -184,6 +184,7 @@ UNITS = [
     "PIN type 用",
     "password:\n",
     "what password?\n",
+    ":\t",
     "aB3" * 26 + "\n",
 ]
 
