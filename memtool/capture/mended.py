@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
 from memtool.capture.checks import UNSURE, check_in, error_lines
-from memtool.capture.outcomes import contradicts, telling_words
+from memtool.capture.outcomes import contradicts, taken_back, telling_words
 from memtool.capture.turns import FileEdit, Turn
 from memtool.text.languages import begins_with, gives_order
 from memtool.text.lines import cut, shortened, width
@@ -90,10 +90,11 @@ def _edits(turns: Sequence[Turn], since: _Place, until: _Place) -> list[FileEdit
 
 def _messages(turns: Sequence[Turn], since: _Place, until: _Place) -> Iterator[str]:
     """Give what the agent said between the commands *since* and *until*."""
+    gone = taken_back(turns)
     for at in range(since[0], until[0] + 1):
-        turn = turns[at]
-        start = turn.runs[since[1]].after if at == since[0] else 0
-        stop = turn.runs[until[1]].after if at == until[0] else len(turn.messages)
+        turn = turns[at] if at not in gone else Turn()
+        start = turns[at].runs[since[1]].after if at == since[0] else 0
+        stop = turns[at].runs[until[1]].after if at == until[0] else len(turn.messages)
         yield from turn.messages[start:stop]
 
 

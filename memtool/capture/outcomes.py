@@ -17,7 +17,7 @@ from memtool.capture.view import goes_on, informing
 from memtool.text.languages import begins_with, gives_order, pattern_of, starts_with
 from memtool.text.lines import width
 from memtool.text.similarity import is_said, words
-from memtool.text.statements import Statement, statements
+from memtool.text.statements import Statement, prose, statements
 from memtool.text.tokens import is_stop_word
 
 _CODE, _NAME = 2.0, 1.5
@@ -27,6 +27,7 @@ _LATE = (13, 0.6)
 _MESSAGE = (600, 0.6)  # columns up to which a message has its full value, and how fast that falls beyond
 _RISE, _LAST = 0.5, 2.0  # what the first turn says, rising to 1 with the last; that one counts double
 _DOUBTED = 0.25
+_LOG = 0.4  # of what was typed is prose, at most, if the rest is a log
 _BRIEF, _TWICE, _BACK = 220, 2, 4  # columns of a last message that only closes; a fuller one is among those before it
 _FEW, _WIDEST_LIST = 6, 160  # items, and columns, of a list that is one statement
 _LEAD = 110  # columns of the line above a list that its items have before them
@@ -95,6 +96,13 @@ def contradicts(typed: str) -> bool:
     return begins_with("contradiction", typed) and not starts_with("consent", typed)
 
 
+def is_doubted(turn: Turn, after: Turn) -> bool:
+    """Return whether the user doubts what came of *turn*: by a refusal or a word, or by the log of another failure."""
+    if after.refused or contradicts(after.typed):
+        return True
+    return bool(turn.edits) and len(prose(after.typed)) < _LOG * len(after.typed)
+
+
 def taken_back(turns: Sequence[Turn]) -> frozenset[int]:
     """Return the places of the turns that the next one takes back, with those that they only go on with."""
     found: set[int] = set()
@@ -113,7 +121,7 @@ def outcomes_in(turns: Sequence[Turn]) -> list[Outcome]:
         after = turns[at + 1] if at + 1 < len(turns) else Turn()
         factor = _RISE + (1 - _RISE) * (at / (len(turns) - 1) if len(turns) > 1 else 1)
         factor *= _LAST if at == len(turns) - 1 else 1.0
-        factor *= _DOUBTED if after.refused or contradicts(after.typed) else 1.0
+        factor *= _DOUBTED if is_doubted(turn, after) else 1.0
         is_open = at == len(turns) - 1 or starts_with("consent", after.typed)
         for place, (text, value, lead) in enumerate(_valued(turn)):
             if is_open or not re.search(pattern_of("proposing"), text, re.IGNORECASE):

@@ -8,14 +8,14 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from memtool.capture.checks import last_ends
 from memtool.capture.decisions import decided_in, is_quoted, own_words
 from memtool.capture.mended import base_name, fixes_in
 from memtool.capture.outcomes import (
     best_of,
-    contradicts,
+    is_doubted,
     is_question,
     names_something,
     orders,
@@ -33,10 +33,16 @@ from memtool.vault.authors import AGENT, COMMAND, DECISION, FIX, OPEN, RULE, USE
 from memtool.vault.sessions import Draft, Line
 
 _WIDEST_TITLE, _WIDEST_NAMED, _LEAST_TITLE = 70, 80, 20  # columns; of a commit's subject or a plan's heading
-_EARLY, _NAMED, _WORKED, _ITEM = 0.6, 2.0, 1.5, 0.25  # weights of what may be a title
-_LATER, _CUT, _TYPED, _BARE, _LEAST = 0.7, 0.7, 0.2, 0.7, 0.05
-_FIRST, _CLOSING = 8, 4  # statements of a message among which a title is looked for; its closing question
-_HANGING = re.compile(r"(?:When|If|While|Since|Once|After|Before|As|Because|Although|This|That|It|These|But|So|Now)\b")
+_EARLY, _BEGUN, _ASKED = 0.6, 4.0, 0.6  # weights of what may be a title
+_LEAST_SHARED = 2  # words that a sentence of an answer shares with what was asked
+_FIRST, _ASKS, _CLOSING = (
+    6,
+    2,
+    4,
+)  # sentences of an answer, of a prompt among which a title is looked for; a closing question
+_HANGING = re.compile(
+    r"(?:When|If|While|Since|Once|After|Before|As|Because|Although|This|That|It|These|But|So|Now|I|You|We|Here|All|Everything)\b"
+)
 _WORD = re.compile(r"(?<![\w./(`-])[^\W\d_]+(?![\w./(-])")
 _OFTEN, _LEAST_CUT, _LEAST_WORDS = 4, 34, 3  # times that a word counts at most; of a clause, of a title
 _LABELLED = re.compile(r"\W|[^:：]{1,24}[:：]\s|[\w/.-]+/[\w/.-]+ |.* = ")  # "Option 1: …", a path, a cell
@@ -110,55 +116,72 @@ def _asked(turns: Sequence[Turn]) -> str:
 
 
 def _title(turns: Sequence[Turn], branch: str) -> str:
-    """Return the text that names best what came of *turns*: it shares most with all that was typed, said and edited."""
+    """Return what names best what came of *turns*, of the first kind of text that there is.
+
+    A commit or an approved plan names it, else the first sentence of an answer, else the prompt that most was about.
+    """
     counts = Counter(word for turn in turns for word in telling_words(_all_of(turn)))
     counts.update(word for turn in turns for word in telling_words(own_words(turn)))
-    candidates: dict[str, float] = {}
-    for text, weight in _candidates(turns):
-        candidates[text] = max(weight, candidates.get(text, 0.0))
 
-    def share(text: str) -> float:
-        told = telling_words(text)
-        return (
-            candidates[text]
-            * (1 + sum(min(max(counts[word] - 1, 0), _OFTEN) for word in told))
-            / math.sqrt(len(told) + 2)
-        )
+    def best(candidates: Iterable[tuple[str, float]]) -> str:
+        return max(candidates, key=lambda each: each[1] * _share(each[0], counts), default=("", 0.0))[0]
 
-    typed = (head for turn in turns for text in sentences(own_words(turn)) if (head := _head(text, _WIDEST_TITLE)))
-    return max(candidates, key=share, default="") or next(typed, "" if branch in _UNTOLD_BRANCHES else branch)
+    told = (_named(turns), _answered(turns), _prompted(turns))
+    titles = (text for candidates in told if (text := best(candidates)))
+    return next(titles, "" if branch in _UNTOLD_BRANCHES else branch)
+
+
+def _share(text: str, counts: Mapping[str, int]) -> float:
+    """Return how much of what was typed, said and edited *text* is about; *counts* has the words of all that."""
+    told = telling_words(text)
+    return (1 + sum(min(max(counts[word] - 1, 0), _OFTEN) for word in told)) / math.sqrt(len(told) + 2)
 
 
 def _all_of(turn: Turn) -> str:
     return " ".join([own_words(turn), *result_of(turn), *map(base_name, turn.files)])
 
 
-def _candidates(turns: Sequence[Turn]) -> Iterator[tuple[str, float]]:
-    """Give the texts that may name what came of *turns*, each with its weight."""
-    gone = taken_back(turns)
-    first = next((turn for turn in turns if width(own_words(turn)) > _SHORT), Turn())
-    heads = (_head(text, _WIDEST_TITLE) for text in sentences(own_words(first))[:2])
-    yield from ((head, _TYPED if is_question(head) else 2 * _TYPED) for head in heads if head)
-    edited = [at for at, turn in enumerate(turns) if turn.edits]
+def _named(turns: Sequence[Turn]) -> Iterator[tuple[str, float]]:
+    """Give the subjects of commits and the headings of plans that were carried out, later ones with more weight."""
     for at, turn in enumerate(turns):
-        after = turns[at + 1] if at + 1 < len(turns) else Turn()
-        late = _EARLY + (1 - _EARLY) * (at + 1) / len(turns)
         plans = [plan.text for plan in turn.plans if plan.fate == "approved"]
-        named = [*turn.commits, *map(_heading, (*plans, _typed_plan(turn)))]
-        yield from (
-            (head, _NAMED * late)
-            for text in named
-            if (head := _head(plain(text)[0], _WIDEST_NAMED)) and not gives_order(text)
-        )
-        if at in gone or after.refused or contradicts(after.typed):
-            continue
-        for message in result_of(turn):
-            for place, each in enumerate(statements(message)[:_FIRST]):
-                weight = late * (_WORKED if at in edited or not edited else 1.0) * (_ITEM if each.is_listed else 1.0)
-                if (head := _head(each.text, _WIDEST_TITLE)) and not orders(each):
-                    weight *= (1.0 if _is_outcome(each) else _LEAST) * (1.0 if names_something(head) else _BARE)
-                    weight *= 1.0 if head == each.text.rstrip(".。!！") else _CUT
-                    yield head, weight * (1.0 if place < 2 else _LATER)
+        for text in (*turn.commits, *map(_heading, (*plans, _typed_plan(turn)))):
+            if (head := _head(plain(text)[0], _WIDEST_NAMED)) and not gives_order(text):
+                yield head, _EARLY + (1 - _EARLY) * (at + 1) / len(turns)
+
+
+def _answered(turns: Sequence[Turn]) -> Iterator[tuple[str, float]]:
+    """Give the first sentences of what came of the last turn that edited a file, or of the last one.
+
+    Each speaks of what was asked, then or when the session began.
+    """
+    at = max((at for at, turn in enumerate(turns) if turn.edits), default=len(turns) - 1)
+    after = turns[at + 1] if at + 1 < len(turns) else Turn()
+    if at < 0 or is_doubted(turns[at], after) or at in taken_back(turns):
+        return
+    begun, asked = telling_words(own_words(turns[_first(turns)])), telling_words(own_words(turns[at]))
+    for message in result_of(turns[at]):
+        for each in statements(message)[:_FIRST]:
+            head = _head(each.text, _WIDEST_NAMED)
+            is_whole = head == each.text.rstrip(" :：.。!！") and not each.is_listed
+            told = telling_words(head)
+            is_about = bool(told & begun) and len(told & (begun | asked)) >= _LEAST_SHARED
+            if is_whole and is_about and _is_outcome(each):
+                yield head, 1.5 if names_something(head) else 1.0
+
+
+def _first(turns: Sequence[Turn]) -> int:
+    """Return the place of the first turn whose prompt tells something."""
+    return next((at for at, turn in enumerate(turns) if width(own_words(turn)) > _SHORT), 0)
+
+
+def _prompted(turns: Sequence[Turn]) -> Iterator[tuple[str, float]]:
+    """Give the first sentences of the prompts; what the session began with counts most, and orders before questions."""
+    first = _first(turns)
+    for at, turn in enumerate(turns):
+        for text in sentences(own_words(turn))[:_ASKS]:
+            if head := _head(text, _WIDEST_TITLE) or (shortened(text, _WIDEST_TITLE) if at == first else ""):
+                yield head, (_BEGUN if at == first else 1.0) * (_ASKED if is_question(text) else 1.0)
 
 
 def _heading(text: str) -> str:
@@ -181,7 +204,7 @@ def _is_outcome(each: Statement) -> bool:
 
 def _head(text: str, widest: int) -> str:
     """Return *text*, or its first clause, if that can be a title."""
-    text = text.rstrip(" :：.。!！")
+    text = re.sub(r"\A(?:@\S+\s+)+", "", text).rstrip(" :：.。!！")
     if width(text) > widest:
         ends = [match.start() for match in _CLAUSE.finditer(text) if width(text[: match.start()]) <= widest]
         text = text[: ends[-1]] if ends and not _HANGING.match(text) else ""

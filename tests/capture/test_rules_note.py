@@ -33,6 +33,15 @@ def test_the_title_names_what_came_of_it() -> None:
     assert draft.asked == ASKED
 
 
+def test_a_remark_on_the_way_is_no_title() -> None:
+    turns = [
+        worked("Delete the carts that nobody paid for.", "Done for all carts."),
+        worked("注释改一下", "Both comments of `cart.py` are in Chinese now."),
+        worked("@cart.py @expire.py 再看一下日志", "1. `a.log` has 3 lines.\n2. `b.log` has 4 lines."),
+    ]
+    assert write_by_rules(turns).title == "Delete the carts that nobody paid for"
+
+
 def test_a_chinese_session_has_a_chinese_title() -> None:
     draft = write_by_rules(
         [worked("过期的购物车怎么清理？每晚跑一个任务。", "每晚的清理任务已经加到 `carts/expire.py`。")], language="zh"
@@ -64,7 +73,9 @@ def test_what_came_of_a_turn_is_whole_sentences_under_its_prompt() -> None:
     )
     done = [line for line in draft.lines if not line.role]
     assert {line.asked for line in done} == {ASKED}
-    assert lines(draft, "") == ["It passes for all carts of the shop, whatever they hold."]  # the title says the other
+    kept = ["Expired carts are deleted by carts/expire.py in a nightly job.",
+            "It passes for all carts of the shop, whatever they hold."]  # fmt: skip
+    assert lines(draft, "") == kept
 
 
 def test_items_of_one_list_are_one_line() -> None:
@@ -94,7 +105,7 @@ def test_what_the_agent_takes_back_is_not_told(correction: tuple[Turn, ...]) -> 
 def test_a_proposal_that_was_not_taken_up_is_not_told() -> None:
     proposal = "I suggest to make the clock of `carts/expire.py` injectable for the tests."
     turns = [Turn(typed=ASKED, messages=(proposal,)), worked("Which cart is the oldest of all?", NIGHTLY)]
-    assert lines(write_by_rules(turns), "") == []
+    assert "clock" not in " ".join(lines(write_by_rules(turns), ""))
     assert "clock" in " ".join([write_by_rules(turns[:1]).title, *lines(write_by_rules(turns[:1]), "")])
 
 
