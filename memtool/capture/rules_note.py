@@ -166,6 +166,7 @@ def _answered(turns: Sequence[Turn]) -> Iterator[tuple[str, float]]:
             is_whole = head == each.text.rstrip(" :：.。!！") and not each.is_listed
             told = telling_words(head)
             is_about = bool(told & begun) and len(told & (begun | asked)) >= _LEAST_SHARED
+            is_about = is_about or (at == _first(turns) and names_something(head))
             if is_whole and is_about and _is_outcome(each):
                 yield head, 1.5 if names_something(head) else 1.0
 

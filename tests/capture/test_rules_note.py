@@ -73,9 +73,7 @@ def test_what_came_of_a_turn_is_whole_sentences_under_its_prompt() -> None:
     )
     done = [line for line in draft.lines if not line.role]
     assert {line.asked for line in done} == {ASKED}
-    kept = ["Expired carts are deleted by carts/expire.py in a nightly job.",
-            "It passes for all carts of the shop, whatever they hold."]  # fmt: skip
-    assert lines(draft, "") == kept
+    assert lines(draft, "") == ["It passes for all carts of the shop, whatever they hold."]  # the title says the other
 
 
 def test_items_of_one_list_are_one_line() -> None:
