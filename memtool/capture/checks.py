@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from pathlib import PurePath
 from typing import NamedTuple
 
-from memtool.capture.old_turns import Turn as OldTurn
 from memtool.capture.turns import Turn
 from memtool.text.lines import one_line, width
 
@@ -77,11 +75,6 @@ def _is_check(text: str) -> bool:
     return bool(is_named) and not text.startswith("/")  # such a program is rather what was built
 
 
-def is_test(command: str) -> bool:
-    """Return whether the check *command* tests rather than builds or looks at the code."""
-    return re.search(r"(?i)test|jest|spec", command) is not None
-
-
 def fault_in(command: str, output: str) -> str:
     """Return what is wrong with the check *command* that is said to have passed; empty if it has.
 
@@ -101,7 +94,7 @@ def is_sure_to_have_failed(command: str, output: str) -> bool:
     return _is_check(last) or _FAILURE.search(output) is not None
 
 
-def last_ends(turns: Sequence[Turn | OldTurn]) -> dict[str, CheckEnd]:
+def last_ends(turns: Sequence[Turn]) -> dict[str, CheckEnd]:
     """Return the checks that were run, the last of them last, each with the end of its last run that told one."""
     ends: dict[str, CheckEnd] = {}
     for at, turn in enumerate(turns):
@@ -113,20 +106,6 @@ def last_ends(turns: Sequence[Turn | OldTurn]) -> dict[str, CheckEnd]:
                 if not run.error:  # and so has each part that was run before by itself
                     ends |= {part: CheckEnd("", at) for part in command.split(" && ") if part in ends}
     return ends
-
-
-def was_edited_after(turns: Sequence[Turn | OldTurn], at: int) -> bool:
-    """Return whether a file was edited in a turn after number *at*, of a kind that had been edited before, if any had.
-
-    A check of code says nothing of a document or of settings.
-    """
-    before, after = _kinds(turns[: at + 1]), _kinds(turns[at + 1 :])
-    return bool(before & after if before else after)
-
-
-def _kinds(turns: Sequence[Turn | OldTurn]) -> set[str]:
-    """Return the kinds of the files that were edited in *turns*: the ends of their names."""
-    return {PurePath(file).suffix for turn in turns for file in turn.files}
 
 
 def error_lines(output: str) -> list[str]:

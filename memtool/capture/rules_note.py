@@ -34,12 +34,9 @@ from memtool.vault.sessions import Draft, Line
 
 _WIDEST_TITLE, _WIDEST_NAMED, _LEAST_TITLE = 70, 80, 20  # columns; of a commit's subject or a plan's heading
 _EARLY, _BEGUN, _ASKED = 0.6, 4.0, 0.6  # weights of what may be a title
+_FIRST, _ASKS = 6, 2  # sentences of an answer, of a prompt among which a title is looked for
+_CLOSING, _LEAST_CLOSING = 6, 16  # sentences at the end, among them the closing question; its columns
 _LEAST_SHARED = 2  # words that a sentence of an answer shares with what was asked
-_FIRST, _ASKS, _CLOSING = (
-    6,
-    2,
-    4,
-)  # sentences of an answer, of a prompt among which a title is looked for; a closing question
 _HANGING = re.compile(
     r"(?:When|If|While|Since|Once|After|Before|As|Because|Although|This|That|It|These|But|So|Now|I|You|We|Here|All|Everything)\b"
 )
@@ -236,7 +233,7 @@ def _is_unanswered(turn: Turn, turns: Sequence[Turn]) -> bool:
 
 def _closing_question(said: str) -> str:
     told = [each.text for each in statements(said)[-_CLOSING:]]
-    return next((text for text in reversed(told) if is_question(text) and width(text) > _SHORT), "")
+    return next((text for text in reversed(told) if is_question(text) and width(text) >= _LEAST_CLOSING), "")
 
 
 def _commands(turns: Sequence[Turn]) -> Iterator[Line]:

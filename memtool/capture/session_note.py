@@ -1,4 +1,4 @@
-"""The note of a session, from its transcript's figures and its summary: about 2 KB, whatever the transcript's size.
+"""The figures of a session's note from its transcript: its days, its last minute, its files' names.
 
 Of a session that an agent sums up itself all of its words are kept, in the order of such notes.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import date, datetime, tzinfo
 from functools import partial
@@ -17,152 +17,27 @@ from typing import NamedTuple
 
 from memtool.capture.conversation import Conversation
 from memtool.capture.daily_lines import change_daily, daily_ref
-from memtool.capture.summary import Summary
-from memtool.clients import CLAUDE_CODE
 from memtool.errors import NoteChanged
 from memtool.text.languages import all_labels
 from memtool.text.lines import cut, one_line, shortened, width
 from memtool.text.markdown import blocks, heading_text, without_mark
 from memtool.vault.authors import (
     AGENT,
-    ASKED,
-    COMMAND,
-    DECISION,
-    FINDING,
-    FIX,
-    OPEN,
-    REFUTED,
-    RULE,
     USER,
-    signed_by,
 )
 from memtool.vault.daily import DailySession, add_session
 from memtool.vault.files import replace
-from memtool.vault.layout import session_name, session_ref
+from memtool.vault.layout import session_ref
 from memtool.vault.note import first_sentence
 from memtool.vault.project_area import shown_path
-from memtool.vault.session_rows import ARROW, Row, fit_rows
-from memtool.vault.session_text import SECTIONS, author_of_prompt, read_statement
+from memtool.vault.session_text import SECTIONS, read_statement
 from memtool.vault.sessions import Draft, Line, SessionNote, render_session
 from memtool.workspace import Workspace
 
-LARGEST = 2_048  # bytes of the rendered note; of a Chinese character only two count, as it takes two columns
-_ROOM, _ROOM_OF_TURN = 1_100, 90  # columns of rows: a short session needs fewer
-_HEADING = 36  # columns that the section of rows takes beside them
-
-_MOST_FILES, _MOST_ITEMS = 4, 12
-_WIDEST_TOPIC, _WIDEST_ITEM, _WIDEST_DECISION, _WIDEST_OPEN = 330, 240, 360, 340  # columns
-_WIDEST_PATH, _WIDEST_NAME, _WIDEST_TITLE = 36, 120, 80
-_BRANCH = r"^[\w.]+[-/_][\w./-]*: "
-_ROLES = {
-    "decision": DECISION, "fix": FIX, "bugfix": FIX, "finding": FINDING, "discovery": FINDING, "refuted": REFUTED,
-}  # fmt: skip
+_WIDEST_PATH, _WIDEST_NAME = 36, 120  # columns
 _SHORT_TOPIC = 160  # in the daily note, and of a session that an agent sums up
 
 _LABEL = re.compile(r"\*\*([^*]{2,40})\*\*[:：]?\s*(.*)|([^:：]{2,40})[:：]")
-
-
-def session_note(
-    conversation: Conversation,
-    summary: Summary,
-    files: Sequence[str],
-    turns: int,
-    *,
-    project: str,
-    root: Path | None,
-    home: Path,
-    now: datetime,
-    zone: tzinfo | None = None,
-) -> SessionNote:
-    """Return the note of a session, small enough that its text has at most LARGEST bytes.
-
-    Args:
-        conversation: what its times and its folder are taken from.
-        summary: what its sections are taken from.
-        files: absolute paths of what was edited, in order.
-        turns: how many the session had: longer ones may fill more of the room.
-        project: the name of its area; empty if it belongs to none.
-        root: the project's folder, to which files are named relative.
-        home: the user's home folder, written `~`.
-        now: when the session ended, if the transcript does not say.
-        zone: the time zone of the note; this machine's if None.
-    """
-    shown = dict.fromkeys(_last_parts(shown_path(os.path.normpath(file), root, home)) for file in files)
-    named = [file for file in shown if file][:_MOST_FILES]
-    topic = shortened(_topic(conversation, summary), _WIDEST_TOPIC)
-    draft = _draft(summary, topic, named, len(dict.fromkeys(files)))
-    note = SessionNote(
-        id=session_name(conversation.session_id),
-        project=one_line(project),
-        updated=last_minute(conversation, now, zone),
-        branch="" if summary.topic.startswith(f"{conversation.branch}: ") else one_line(conversation.branch),
-        client="" if conversation.client == CLAUDE_CODE else conversation.client,
-        size=conversation.size,
-        told=conversation.told,
-        draft=draft,
-    )
-    return _fitted(note, summary, _ROOM + _ROOM_OF_TURN * turns)
-
-
-def _draft(summary: Summary, topic: str, files: Sequence[str], edited: int) -> Draft:
-    """Return *summary* as the content of a note, without its rows."""
-    began, _, ended = topic.partition(ARROW)
-    ended = re.sub(f"^(?:{'|'.join(form.partition('{}')[0] for form in all_labels('summary')['last'])})", "", ended)
-    title = shortened(ended or began, _WIDEST_TITLE) or cut(ended or began, _WIDEST_TITLE)
-    return Draft(
-        title=title,
-        asked=re.sub(_BRANCH, "", began) if ended else "",
-        summary=ended if title != ended else "",
-        lines=(
-            *(_line(text, DECISION, _WIDEST_DECISION) for text in summary.decisions[:_MOST_ITEMS]),
-            *(_line(text, RULE) for text in summary.rules[:_MOST_ITEMS]),
-            *(_line(point.text, _ROLES.get(point.kind, "")) for point in summary.key_points[:_MOST_ITEMS]),
-            *(_line(text, "") for text in summary.done[:_MOST_ITEMS]),
-            *(_line(text, OPEN, _WIDEST_OPEN) for text in summary.open[:_MOST_ITEMS]),
-            *(_line(text, COMMAND) for text in summary.commands[:_MOST_ITEMS]),
-        ),
-        files=tuple(files),
-        more_files=edited - len(files) if files else 0,  # "and 1 more" than nothing says nothing
-    )
-
-
-def _line(text: str, role: str, widest: int = _WIDEST_ITEM) -> Line:
-    said, author = signed_by(one_line(text))
-    return Line(shortened(said, widest), role, author or (USER if role == RULE else AGENT))
-
-
-def _row_lines(rows: Iterable[Row]) -> Iterator[Line]:
-    for row in rows:
-        if row.asked:
-            yield Line(row.asked, ASKED, author_of_prompt(row.asked))
-        for piece in row.pieces:
-            if piece.is_typed:
-                yield Line(piece.text[1:-1], ASKED, USER)
-            else:
-                yield Line(piece.text, asked=row.asked)
-
-
-def _fitted(note: SessionNote, summary: Summary, room: int) -> SessionNote:
-    """Return *note* with as many of the rows of *summary* as there is room for, in at most LARGEST columns."""
-    while (over := _size(note) - LARGEST) > 0 and note.draft.lines:
-        note = note._replace(draft=note.draft._replace(lines=note.draft.lines[:-1]))
-    said = [note.draft.title, note.draft.asked, note.draft.summary, *(line.text for line in note.draft.lines)]
-    room = min(LARGEST - _size(note) - _HEADING, room)
-    fitted = note
-    while summary.rows and room > _HEADING:
-        rows = tuple(_row_lines(fit_rows(summary.rows, room, said)))
-        fitted = note._replace(draft=note.draft._replace(lines=(*rows, *note.draft.lines)))
-        if (over := _size(fitted) - LARGEST) <= 0:
-            return fitted
-        room -= max(8, over)
-    return note
-
-
-def _topic(conversation: Conversation, summary: Summary) -> str:
-    """Return what the session was about and came to: in the words of who worked, where they said it."""
-    topic = summary.topic or conversation.title
-    done = first_sentence(conversation.told.get("completed", ""))
-    return f"{topic.partition(ARROW)[0]}{ARROW}{done}" if topic and done else topic
 
 
 def daily_sessions(
@@ -216,11 +91,6 @@ def _short_path(path: str) -> str:
         _, _, rest = line.removeprefix("…/").partition("/")
         line = f"…/{rest}" if rest else ""
     return line
-
-
-def _size(note: SessionNote) -> int:
-    text = render_session(note._replace(size=0, told={}))  # which have no part in what is chosen
-    return len(text.encode()) - (width(text) - len(text))
 
 
 class SavedSession(NamedTuple):

@@ -14,10 +14,9 @@ from capture import transcripts as written
 from capture.transcripts import Record
 
 from memtool.capture.conversation import Conversation
-from memtool.capture.old_turns import turns_of
-from memtool.capture.session_note import session_note
-from memtool.capture.summary import summarise
-from memtool.vault.sessions import render_session
+from memtool.capture.rules_note import write_by_rules
+from memtool.capture.turns import turns_of
+from memtool.vault.sessions import SessionNote, render_session
 
 TALKS = Path(__file__).parent / "talks"
 _REFUSED = (
@@ -35,16 +34,9 @@ def talk(folder: Path, name: str) -> Conversation:
 def note_of(folder: Path, name: str) -> str:
     """Return the text of the note of the session *name*."""
     conversation = talk(folder, name)
-    turns = turns_of(conversation.steps)
     language = "zh" if name.endswith("_zh") else "en"
-    summary = summarise(turns, branch=conversation.branch, language=language)
-    home = Path("/home/ann")
-    at = conversation.ended_at
-    assert at
-    note = session_note(
-        conversation, summary, conversation.files, len(turns), project="shop", root=home / "shop", home=home, now=at
-    )
-    return render_session(note, language=language)
+    draft = write_by_rules(turns_of(conversation.steps), branch=conversation.branch, language=language)
+    return render_session(SessionNote(id="1f0e", project="shop", date="2026-02-10", draft=draft), language=language)
 
 
 def _happenings(text: str) -> Iterator[tuple[str, str]]:

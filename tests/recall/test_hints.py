@@ -4,12 +4,11 @@ import pytest
 from desk import Desk
 from notes import text_of
 
-from memtool.capture.fixes import Fix, render_fix
 from memtool.recall.hints import Hint, for_file, gather_hints, hints_of_project, still_standing
 from memtool.vault.facts import Fact, update_facts
 from memtool.vault.layout import Vault
 
-FIX = Fix("pytest tests/db -q", "sqlite3.OperationalError: no such table: users", "migrations run first in conftest.py")
+FIX = "`pytest -q`: “sqlite3.OperationalError: no such table: users” → migrations run first → conftest.py ✓ passed"
 RULE = Hint("sessions/a.md", "never edit api/schema.ts by hand", "2026-02-10", "a", "shop", ("api/schema.ts",))
 OTHER = Hint("sessions/a.md", "时间一律用 UTC，见 orders.py", "2026-02-10", "a", "shop", ("orders.py",))
 
@@ -29,7 +28,7 @@ def note(desk: Desk, name: str, **said: object) -> None:
 
 
 def test_hints_are_gathered_from_notes_and_facts_of_their_project(desk: Desk) -> None:
-    note(desk, "a", fixes=(render_fix(FIX, "en"),), rules=("绝不手工修改 api/schema.ts (user)",))
+    note(desk, "a", fixes=(FIX,), rules=("绝不手工修改 api/schema.ts (user)",))
     note(desk, "b", project="other", rules=("never touch b.py (user)",))
     note(desk, "c", rules=("the agent says: never touch c.py (agent)",))
     fact = Fact(id="f", fact="Dates are UTC in orders.py", evidence="x", timestamp="2026-02-11", category="decision",

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
 
-from memtool.capture.answer_statements import is_offer
 from memtool.capture.checks import FAILED, UNSURE, check_in, error_lines, fault_in, is_sure_to_have_failed
 from memtool.capture.conversation import EDITING_TOOLS, OPENING, Change, Conversation, Step, Steps
 from memtool.capture.transcript.forms import HEAD, Transcript, form_of
@@ -43,6 +42,7 @@ from memtool.capture.transcript.text import (
     error_text,
     excerpt,
     is_compaction,
+    is_offer,
     is_quotation,
     last_line,
     one_line,

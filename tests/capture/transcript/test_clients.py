@@ -25,9 +25,9 @@ from capture.transcript.client_files import (
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from memtool.capture.conversation import Conversation
-from memtool.capture.old_turns import turns_of
 from memtool.capture.transcript.forms import form_of_client
 from memtool.capture.transcript.reader import check_transcript, read_transcript
+from memtool.capture.turns import turns_of
 from memtool.errors import TranscriptUnreadable
 
 CLIENTS = ("codex", "gemini", "opencode")
@@ -51,14 +51,13 @@ def test_a_recorded_talk_is_read_with_its_files_runs_and_answers(tmp_path: Path,
     told = read(put(tmp_path, client), client)
     assert (told.client, told.session_id, told.cwd) == (client, IDS[client], "/home/ann/shop")
     assert prompts(told) == list(PROMPTS)
-    first, second, third = turns_of(told.steps)
+    first, _, third = turns_of(told.steps)
     assert "/home/ann/shop/order_model.py" in first.files
     failed, passed = first.runs
     assert failed.command.startswith("python3 -m unittest")
     assert failed.error.endswith("FAILED (errors=1)")
     assert not passed.error
-    assert first.ended.startswith("The order model is in order_model.py")
-    assert (first.verdict, second.verdict, third.verdict) == ("corrected", "went on", "")
+    assert "The order model is in" in first.said
     assert third.said == "订单号改成了 UUIDv7：order_model.py 里的 new_order_id() 现在返回 UUIDv7。"
     assert not told.broken
     assert not told.unknown
