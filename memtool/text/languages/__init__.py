@@ -131,12 +131,6 @@ def cites_order(text: str) -> bool:
     return any(map(gives_order, cited)) or (len(parts) > 1 and gives_order(parts[-1]))
 
 
-def without_lead(kind: str, text: str) -> str:
-    """Return *text* without the words of *kind* that it begins with."""
-    match = _pattern(kind).match(text[:_HEAD].casefold())
-    return text[match.end() :].lstrip() if match else text
-
-
 def without_openings(text: str) -> str:
     """Return *text* without the words at its beginning that say nothing: "Alright, …", 「好的，」."""
     while (match := _opening().match(text[:_HEAD].casefold())) and match.end() < len(text):
