@@ -17,7 +17,8 @@ from memtool.redaction.blocks import CONTEXT_TAG, find_blocks, find_private_keys
 from memtool.redaction.columns import find_in_columns
 from memtool.redaction.hashed import HashedTexts
 from memtool.redaction.known import KnownSecrets
-from memtool.redaction.randomness import find_random, is_public
+from memtool.redaction.manifests import find_in_manifests
+from memtool.redaction.randomness import find_in_links, find_random, is_public
 from memtool.redaction.sentences import find_in_sentences, is_answer
 from memtool.redaction.shapes import find_shapes
 from memtool.redaction.telling_places import PLACES
@@ -33,6 +34,7 @@ from memtool.redaction.views import (
     unwrapped,
     without_markers,
 )
+from memtool.redaction.wrapped import find_rest
 from memtool.settings.sections import RedactSettings
 
 __all__ = ["CONTEXT_TAG", "Redactor", "make_redactor"]
@@ -117,14 +119,17 @@ class Redactor:
             *_find(lambda seen: find_shapes(seen, VENDORS), words),
             *_find(find_private_keys, [plain]),
             *_find(lambda seen: find_shapes(seen, PLACES), views),
+            *_find(find_in_links, words),
             *_find(find_assigned, views),
             *_find(find_beside, views),
             *_find(find_in_sentences, views),
             *_find(find_in_columns, views),
+            *_find(find_in_manifests, [plain]),
             *_find(self._find_custom, [plain]),
             *_find(lambda seen: self._purged.find(seen, PURGED), views),
             *(found for found in _find(find_random, words[: len(views)]) if not is_public(text, found.start)),
         ]
+        findings += find_rest(text, merge(findings))
         findings = [finding for finding in findings if not self._is_allowed(text, finding)]
         if self.known is not None:
             self._learn(text, findings)

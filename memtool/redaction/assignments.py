@@ -81,7 +81,8 @@ def _value_in(text: str, gap: re.Match[str], name: str, secret: Secret) -> Findi
     quote = _patterns().quote.match(text, gap.end())
     tag = "<" if gap.lastgroup == "tagged" and gap[0].endswith(">") else ""
     start, closing = (quote.end(), _CLOSING[quote[1]]) if quote else (gap.end(), tag)
-    value = _value(text, start, start + _JUDGED, closing)
+    is_line = not closing and _is_line(text, gap, name)
+    value = _value(text, start, start + _JUDGED, closing, is_line=is_line)
     end = start + len(value)
     if closing:
         is_one = not _is_template(quote[0] if quote else "", value)
@@ -96,7 +97,7 @@ def _value_in(text: str, gap: re.Match[str], name: str, secret: Secret) -> Findi
     if not is_one and not closing and (phrase := _phrase(text, start, secret, gap)):
         return Finding(start, start + len(phrase), secret.kind)
     if is_one and end - start == _JUDGED:
-        value = _value(text, start, len(text), closing)
+        value = _value(text, start, len(text), closing, is_line=is_line)
     return Finding(start, start + len(value), secret.kind) if is_one else None
 
 
@@ -124,9 +125,17 @@ def _is_template(opening: str, value: str) -> bool:
     return "f" in opening.lower() and "{" in value
 
 
-def _value(text: str, start: int, end: int, closing: str) -> str:
+def _is_line(text: str, gap: re.Match[str], name: str) -> bool:
+    """Return whether the line has one name and one value, as in an environment or in YAML, and is no query string."""
+    sign = gap[0].strip()
+    is_one = (sign == "=" and (name.isupper() or "." in name)) or (sign == ":" and gap[0][-1].isspace())
+    before = text[max(gap.start() - len(name) - _NEAR, 0) : max(gap.start() - len(name), 0)]
+    return is_one and _patterns().line_start.search(before) is not None
+
+
+def _value(text: str, start: int, end: int, closing: str, *, is_line: bool = False) -> str:
     """Return the value from *start* on, up to its closing quote or as far as a value goes, and not beyond *end*."""
-    found = _value_pattern(closing).match(text, start, end)
+    found = _value_pattern(closing, is_line=is_line).match(text, start, end)
     return found[0] if found else ""
 
 
@@ -185,6 +194,7 @@ class _AssignmentPatterns(NamedTuple):
     phrase: re.Pattern[str]
     line: re.Pattern[str]
     digits: re.Pattern[str]
+    line_start: re.Pattern[str]
     line_end: re.Pattern[str]
     section: re.Pattern[str]
     setter: re.Pattern[str]
@@ -210,6 +220,8 @@ def _patterns() -> _AssignmentPatterns:
         rf"(?:[\[(]\s{{0,24}}(?=[\"']))?(?P<below>{below})?{opening}",
         # the next argument: get("PASSWORD", "…"); or the first: set_password("…")
         "next": rf"[\"'],[ \t]{{0,4}}{quoted}|\([ \t]{{0,4}}{quoted}",
+        # 密码（…）
+        "bracketed": r"(?<=[^\x00-\x7f])[（(](?=[^\s（()）]{4,64}[)）])",
         "in_table": rf"{closing}[ \t]{{0,12}}\|[ \t]{{1,12}}",
         "said": rf"[ \t]{{1,4}}(?:{_one_of('is_value')})"
         rf"(?:[ \t](?:{_one_of('is_now')}|[a-z]{{3,12}}ly"
@@ -251,6 +263,7 @@ def _patterns() -> _AssignmentPatterns:
         setter=re.compile(r"(?i)(?<![a-z])set(?:env|x)?[ \t]{1,8}(?:-[a-z-]{1,12}[ \t]{1,8}){0,3}\Z"),
         setting=re.compile(r"(?:set|put|add|define|String)\w{0,24}\([ \t]{0,4}[\"'][\w.-]{1,64}\Z"),
         section=re.compile(r"(?:^|\n)\[[\w.-]{1,40}\]\n(?:[\w.-]{1,40} ?= ?\S{1,60}\n){0,4}\Z"),
+        line_start=re.compile(r"(?:^|\n)[ \t]{0,40}(?:- |export |ENV |[\w.-]{1,40}: )?[\w.-]{0,40}\Z"),
         line_end=re.compile(r"[`*_ \t]{0,8}(?:[\r\n]|\Z)"),
     )
 
@@ -260,9 +273,13 @@ def _one_of(kind: str) -> str:
 
 
 @cache
-def _value_pattern(closing: str) -> re.Pattern[str]:
+def _value_pattern(closing: str, *, is_line: bool) -> re.Pattern[str]:
     if closing:
         return re.compile(rf"(?:[^{closing}\\\r\n]++|\\.)*+")
     # A separator is part of the value unless another name and value follow it.
     name_follows = r"\s{0,4}[\"']?[A-Za-z_][\w .-]{0,40}[\"']?[=:]"
-    return re.compile(rf"(?:[^\s\"'`;,&<\\{CJK}]++|[;,&](?!{name_follows})|<(?![/A-Za-z!])|\\(?!\\{{0,7}}[nrt\"']))*+")
+    separator = r"[;,]" if is_line else r"[;,&]"
+    other = "" if not is_line else "|&(?=[^\\s&])"
+    return re.compile(
+        rf"(?:[^\s\"'`;,&<\\{CJK}]++|{separator}(?!{name_follows}){other}|<(?![/A-Za-z!])|\\(?!\\{{0,7}}[nrt\"']))*+"
+    )

@@ -33,7 +33,7 @@ from memtool.text.languages import words
 from memtool.text.scripts import CJK_TEXT as CJK
 
 _NEAR = 160  # characters between the word and the token, which is in the same line or the next one
-_OPENING, _CLOSING = "'([{<*_+", "')]}>*_.,;:\\"
+_OPENING, _CLOSING = "'([{<*_+:", "')]}>*_.,;:\\"
 _LONGEST = 256  # characters of a token
 _LEAST = 7  # characters of a word with one digit
 _SIGNS = frozenset("!$%^&*")  # which paths and names of branches do not have
@@ -53,6 +53,8 @@ _LINES = (
     r"(?:(?<=\n)|\A)(?:[ \t*-]{0,8}(?:[\w.-]{1,40}: )?[A-Za-z][\w.@-]{1,40}"
     r"(?P<sign> / |: | → )[^\s/]{6,64}(?:\n|\Z)){2,64}"
 )
+_FOR = r"(?: ([^\W\d_]{1,24})(?: [^\W\d_]{1,24}){0,3})?"
+_HEADED = rf"(?i)(?:(?:{_LOGINS})\w{{0,8}}|creds?){_FOR}[ ]?[:：][ \t]{{0,4}}[\"'`]?\Z"
 _HEAD = r"(?i)(?:accounts?|logins?|cred\w{0,12}|账号|账户)[:：]\n\Z"
 
 
@@ -157,13 +159,23 @@ def _core(text: str, start: int, end: int) -> tuple[int, int]:
 def _pairs(text: str, lowered: str) -> Iterator[Finding]:
     """Give the passwords behind the name of their user: `bob / …`, and `bob/…` beside a login."""
     has_login = compiled(_LOGINS).search(lowered) is not None
-    for found in _user().finditer(text) if "/" in text else ():
+    for found in _user().finditer(text) if "/" in text or has_login else ():
         value = found["value"].rstrip(".,;:")
         start, end = found.start("value"), found.start("value") + len(value)
-        is_apart = (found["apart"] or not _SIGNS.isdisjoint(value)) and is_telling(value)
+        is_apart = (found["apart"] or not (found["colon"] or _SIGNS.isdisjoint(value))) and is_telling(value)
         is_listed = found["apart"] and (is_odd(value) or ("@" in found[0] and is_odd(value, least=1)))
-        if is_apart or is_listed or (has_login and _is_beside_login(text, found.start(), end) and _is_weak(value)):
+        if found["colon"]:
+            is_of_login = _is_headed(text, found.start()) and (is_odd(value) or value != value.lower())
+        else:
+            is_of_login = has_login and (_is_headed(text, found.start()) or _is_beside_login(text, found.start(), end))
+        if is_apart or is_listed or (is_of_login and _is_weak(value)):
             yield Finding(start, end, PASSWORD.kind)
+
+
+def _is_headed(text: str, start: int) -> bool:
+    """Return whether what begins at *start* is behind the word for a login: "credentials:", "login for staging:"."""
+    head = compiled(_HEADED).search(text, max(start - _NEAR, 0), start)
+    return head is not None and (not head[1] or is_grammar(head[1]))
 
 
 def _is_beside_login(text: str, start: int, end: int) -> bool:
@@ -207,7 +219,8 @@ def _in_lines(text: str) -> Iterator[Finding]:
 @cache
 def _user() -> re.Pattern[str]:
     value = r"(?P<value>[^\s/\"'`<>|，。；（）()]{6,128}+)(?![/(])"
-    return re.compile(rf"(?<![A-Za-z0-9_./@-])[A-Za-z][A-Za-z0-9_.@-]{{1,63}}+(?:(?P<apart>`? / `?)|/){value}")
+    sign = r"(?:(?P<apart>`? / `?)|(?P<colon>:(?=[^\s:/]*+(?:\s|\Z)))|/)"
+    return re.compile(rf"(?<![A-Za-z0-9_./@-])[A-Za-z][A-Za-z0-9_.@-]{{1,63}}+{sign}{value}")
 
 
 @cache
@@ -231,6 +244,6 @@ def _changed() -> re.Pattern[str]:
 def _typed() -> re.Pattern[str]:
     word = "[a-zäöüß]{2,12}"
     return re.compile(
-        rf"(?:(?i:{password_words()})[^\n]{{0,60}}?\b(?:{'|'.join(_VERBS)})|passphrase):? [\"'`]?"
+        rf"(?:(?i:{password_words()})[^\n]{{0,60}}?\b(?:{'|'.join(_VERBS)})|passphrase(?: (?:is|now)\b)*+):? [\"'`]?"
         rf"({word}(?:[ -]{word}){{3,7}}+|{word}(?:-{word}){{2,7}}+)(?=[\"'`*_ \t|]{{0,8}}(?:[\r\n.,;!){CJK}]|\Z))"
     )

@@ -18,6 +18,7 @@ KIND = "random"
 _LEAST = 24  # 16 bytes in base64 and a little: what most makers of tokens draw at least
 _JUDGED = 128  # characters of a long string are enough
 _FRONT = 64  # characters that tell what begins behind them
+_LEAST_IN_LINK = 16
 _REMAINS = 16  # characters that are not hexadecimal
 
 # The 230 pairs that make up nine tenths of the words in a few megabytes of Python code and English documentation.
@@ -44,7 +45,21 @@ def find_random(text: str) -> Iterator[Finding]:
     for run in patterns.run.finditer(text):
         if not patterns.public.match(text, run.start()):
             for piece in patterns.piece.finditer(text, *run.span()):
-                yield from _random_parts(piece[0], piece.start())
+                yield from (_behind_host(text, found) for found in _random_parts(piece[0], piece.start()))
+
+
+def find_in_links(text: str) -> Iterator[Finding]:
+    """Return what looks drawn at random in the path of a link that logs in: `/reset-password/…`."""
+    for found in _patterns().link.finditer(text):
+        if looks_random(found[1], _LEAST_IN_LINK) or _patterns().drawn.fullmatch(found[1]):
+            yield Finding(*found.span(1), KIND)
+
+
+def _behind_host(text: str, found: Finding) -> Finding:
+    """Return *found* without the end of a host that it begins with: `https://a.example/…`."""
+    if _patterns().in_host.search(text, max(found.start - _FRONT, 0), found.start):
+        return found._replace(start=text.find("/", *found[:2]) + 1 or found.start)
+    return found
 
 
 def is_public(text: str, start: int) -> bool:
@@ -98,6 +113,9 @@ class _RunPatterns(NamedTuple):
     piece: re.Pattern[str]
     public: re.Pattern[str]
     front: re.Pattern[str]
+    in_host: re.Pattern[str]
+    link: re.Pattern[str]
+    drawn: re.Pattern[str]
     known: re.Pattern[str]
     unbroken: re.Pattern[str]
     part: re.Pattern[str]
@@ -119,6 +137,9 @@ def _patterns() -> _RunPatterns:
         ),
         # Fingerprints and checksums, the contents of files in addresses, ids in addresses.
         front=re.compile(r"(?:SHA256:|\bh1:|\bdata:[\w/+.-]{1,40};base64,|[?&](?:list|v|id)=)\Z"),
+        in_host=re.compile(r"://[^\s/?#]{1,60}\Z"),
+        link=re.compile(r"(?:password|reset|magic-link|invite)/([A-Za-z0-9_-]{16,}+)"),
+        drawn=re.compile(r"[0-9a-f]{20,}"),
         known=re.compile(
             r"(?i:sha|aes|md|rsa|utf|base|pbkdf)[0-9]{1,4}"
             r"|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|[0-9a-fA-F]{7,}+"

@@ -11,9 +11,19 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import NamedTuple
 
-from memtool.redaction.names import PASSWORD, named_secrets, secret_of
+from memtool.redaction.names import PASSPHRASE, PASSWORD, named_secrets, secret_of
 from memtool.redaction.shapes import compiled
-from memtool.redaction.values import Form, is_common, is_familiar, is_grammar, is_mixed, is_part, is_secret
+from memtool.redaction.values import (
+    Form,
+    is_common,
+    is_familiar,
+    is_grammar,
+    is_mixed,
+    is_part,
+    is_passphrase,
+    is_phrase,
+    is_secret,
+)
 from memtool.redaction.views import Finding
 from memtool.text.languages import words
 from memtool.text.scripts import CJK_TEXT as CJK
@@ -79,7 +89,8 @@ def _has(lowered: str, marks: str) -> bool:
 def _answers(text: str) -> Iterator[Finding]:
     """Give the tokens that are a line of their own below a question for a password."""
     who = r"(?:> ?)?(?:\[[0-9: -]{4,20}\] )?(?:[\w.-]{1,20}[:：] ?)?(?:(?i:it is|it's|es ist) )?"
-    pattern = rf"[?？:：][ \t]*+\n\n?{who}(?P<value>\S{{4,64}})[ \t]*+(?=\n|\Z)"
+    phrase = r"[^\W\d_]{2,20}(?: [^\W\d_]{2,20}){3,7}+"
+    pattern = rf"[?？:：][ \t]*+\n\n?{who}(?P<value>\S{{4,64}}|{phrase})[ \t]*+(?=\n|\Z)"
     for found in compiled(pattern).finditer(text) if "\n" in text else ():
         first = max(found.start() - _ASKED, 0)
         start = max(text.rfind("\n", first, found.start()) + 1, first)
@@ -96,17 +107,27 @@ def _is_of_a_login(text: str, found: re.Match[str]) -> bool:
 
 
 def is_answer(question: str, text: str) -> bool:
-    """Return whether all of *text* is one token that may be the password that *question* ends by asking for.
+    """Return whether all of *text* is one token, or a passphrase, that *question* ends by asking for.
 
     A plain word is one only if the question asks what the password is, not for something about it.
     """
     value, question = text.strip(), question[-_ASKED:].rstrip("*_ \n")
+    if len(value.split()) > 3:
+        return _is_phrase_asked_for(question, value)
     if len(value.split()) != 1 or len(value) > _LONGEST or not _asks().search(question):
         return False
     if is_mixed(value) and is_secret(value, PASSWORD, Form.SAID):
         return True
     asked = _asks_which().search(question)
     return asked is not None and not is_part(asked["next"] or "") and (value.isdigit() or _is_one(value))
+
+
+def _is_phrase_asked_for(question: str, value: str) -> bool:
+    """Return whether *question* asks for a passphrase and *value* is words that make no sentence."""
+    asked = _asks_which().search(question)
+    is_asked = asked is not None and compiled("(?i)passphrase|密码短语|口令短语").search(asked[0]) is not None
+    plain = value.lower()
+    return is_asked and len(value) <= _ASKED and is_passphrase(plain, PASSPHRASE) and is_phrase(plain)
 
 
 def _is_one(value: str) -> bool:

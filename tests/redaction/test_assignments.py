@@ -354,3 +354,37 @@ TALK = lines("""
 def test_talk_about_passwords_stays(redact: Redactor) -> None:
     notes = [f"- {text}\n- 下一行 next\n" for text in TALK]
     assert [note for note in notes if redact(note) != note] == []
+
+
+@pytest.mark.parametrize("value", ["Foo&bar=12", "Foo&barbaz=1234", "x9!Foo&bar=1234zz", "4x!k2^m0z8&qp1w7=v"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "APP_ENV=prod⏎DB_PASSWORD=§⏎DEBUG=0",
+        "export DB_PASSWORD=§",
+        "db:⏎  password: §⏎  port: 1",
+        "spring.datasource.password=§",
+        "Passwort: §",
+        "密码: §",
+    ],
+)
+def test_a_line_of_settings_has_one_value(line: str, value: str, redact: Redactor) -> None:
+    line = line.replace("⏎", "\n")
+    redacted = redact(line.replace("§", value))
+    assert redacted == line.replace("§", "[redacted: password]")
+
+
+@pytest.mark.parametrize("front", ["https://x.org/login?user=bob&password=", "user=bob&password=", "password="])
+def test_a_query_string_keeps_its_parts(front: str, redact: Redactor) -> None:
+    assert redact(f"{front}hunter2&next=1&lang=中文") == f"{front}[redacted: password]&next=1&lang=中文"
+
+
+def test_a_password_in_full_width_brackets_goes(redact: Redactor) -> None:
+    assert redact("管理员密码（Feng2Yun9）") == "管理员密码（[redacted: password]）"
+
+
+@pytest.mark.parametrize(
+    "text", ["密码（optional）", "密码（至少8位）", "密码（见下文）", "密码（sha256）", "密码（必填）"]
+)
+def test_a_remark_in_full_width_brackets_stays(text: str, redact: Redactor) -> None:
+    assert redact(text) == text

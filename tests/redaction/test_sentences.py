@@ -8,6 +8,15 @@ from memtool.redaction import make_redactor
 from memtool.settings.sections import RedactSettings
 
 SECRETS = (
+    ("> Which passphrase should I use?\nplum orbit candle seventeen", "plum orbit candle seventeen"),
+    ("Assistant: What is the passphrase?\nUser: plum orbit candle seventeen", "plum orbit candle seventeen"),
+    ("Welche Passphrase soll ich nehmen?\nPflaume Umlauf Kerze Siebzehn", "Pflaume Umlauf Kerze Siebzehn"),
+    ("助手：密码短语是什么？\n用户：plum orbit candle seventeen", "plum orbit candle seventeen"),
+    ("Die PIN meiner Signaturkarte ist 402918", "402918"),
+    ("Die PIN unserer Karte lautet 402918", "402918"),
+    ("Zugangsdaten fürs Testsystem: m.huber / Nebel-Horn-88", "Nebel-Horn-88"),
+    ("credentials: m.huber:Nebel-Horn-88", "Nebel-Horn-88"),
+    ("登录信息: huber:Nebel-Horn-88", "Nebel-Horn-88"),
     ("Assistant: Which passphrase protects the signing key?\nUser: marmalade", "marmalade"),
     ("助手：请问 root 的密码是什么？\n用户：qingtian", "qingtian"),
     ("Assistant: Was ist die Passphrase für borg?\nUser: Heidekraut", "Heidekraut"),
@@ -34,6 +43,20 @@ SECRETS = (
     ("账号 root，用 root 和 qiutian 登录", "qiutian"),
 )
 INNOCENT = (
+    "Which passphrase should I use?\nthe same one as before",
+    "> Which passphrase should I use?\nlet us ask Peter first",
+    "Which password should I use?\nplum orbit candle seventeen",
+    "Welche Passphrase soll ich nehmen?\ndie gleiche wie beim letzten Mal",
+    "密码短语是什么？\n我也不知道",
+    "Die PIN meiner Karte ist 6 Ziffern lang",
+    "Zugangsdaten fürs Testsystem: siehe Wiki / Abschnitt zwei",
+    "credentials: provider:default",
+    "login service: image:latest",
+    "登录信息: host:port",
+    "账号：image:v1.2.3",
+    "login flow: client:server1",
+    "Login via: oauth2:google",
+    "Sign in: error:invalid_grant",
     "What is the password policy for guests?\nstrict",
     "密码要不要改？\n不用",
     "Assistant: Is the passphrase stored anywhere?\nUser: nowhere",

@@ -171,3 +171,35 @@ def test_a_password_in_an_address_within_a_path_goes(redact: Redactor, scheme: s
 def test_what_only_looks_like_an_address_in_a_path_stays(redact: Redactor) -> None:
     paths = ["C:/Users/bob:x@y", "at 10:/12:30@home", "mailto:/bob@db", "/src/a:/b/c@2.md"]
     assert [redact(path) for path in paths] == paths
+
+
+@pytest.mark.parametrize(
+    "path", ["reset-password", "magic-link", "password/reset", "invite", "konto/reset", "账户/reset"]
+)
+def test_a_link_that_logs_in_keeps_its_host(path: str, redact: Redactor) -> None:
+    for token in (noise(20), noise(40, HEX)):
+        redacted = redact(f"Link: https://app.example.org/{path}/{token} 请点")
+        assert token not in redacted
+        assert redacted.startswith("Link: https://app.example.org/")
+        assert redacted.endswith("] 请点")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "password/ChangePassword2Controller",
+        "invite/InviteMembersDialogV2.tsx",
+        "reset-password/how-to-do-it-in-2026",
+        "magic-link/settings",
+        "invite/team2",
+        "reset/passwort-vergessen-hilfe-2",
+    ],
+)
+def test_a_page_about_such_links_stays(path: str, redact: Redactor) -> None:
+    assert redact(f"https://app.example.org/{path} 见文档") == f"https://app.example.org/{path} 见文档"
+
+
+def test_the_host_of_a_webhook_stays(redact: Redactor) -> None:
+    url = f"https://hooks.slack.com/services/T{noise(8)}/B{noise(8)}/{noise(24)}"
+    assert redact(url).startswith("https://hooks.slack.com/")
+    assert noise(24) not in redact(url)
