@@ -128,9 +128,15 @@ def _is_template(opening: str, value: str) -> bool:
 def _is_line(text: str, gap: re.Match[str], name: str) -> bool:
     """Return whether the line has one name and one value, as in an environment or in YAML, and is no query string."""
     sign = gap[0].strip()
-    is_one = (sign == "=" and (name.isupper() or "." in name)) or (sign == ":" and gap[0][-1].isspace())
+    is_one = (sign == "=" and _form_field().fullmatch(name) is None) or (sign == ":" and gap[0][-1].isspace())
     before = text[max(gap.start() - len(name) - _NEAR, 0) : max(gap.start() - len(name), 0)]
     return is_one and _patterns().line_start.search(before) is not None
+
+
+@cache
+def _form_field() -> re.Pattern[str]:
+    """Return the pattern of names that forms and query strings have: `password`, `access_token`."""
+    return re.compile(r"[a-z]*(?:pass|pwd|pw|password)|[a-z_-]*(?:token|secret|key|code|signature|auth|session)")
 
 
 def _value(text: str, start: int, end: int, closing: str, *, is_line: bool = False) -> str:

@@ -365,6 +365,8 @@ def test_talk_about_passwords_stays(redact: Redactor) -> None:
         "db:⏎  password: §⏎  port: 1",
         "spring.datasource.password=§",
         "Passwort: §",
+        "db_password=§",
+        "Passwort=§",
         "密码: §",
     ],
 )
@@ -374,7 +376,9 @@ def test_a_line_of_settings_has_one_value(line: str, value: str, redact: Redacto
     assert redacted == line.replace("§", "[redacted: password]")
 
 
-@pytest.mark.parametrize("front", ["https://x.org/login?user=bob&password=", "user=bob&password=", "password="])
+@pytest.mark.parametrize(
+    "front", ["https://x.org/login?user=bob&password=", "user=bob&password=", "password=", "userpassword="]
+)
 def test_a_query_string_keeps_its_parts(front: str, redact: Redactor) -> None:
     assert redact(f"{front}hunter2&next=1&lang=中文") == f"{front}[redacted: password]&next=1&lang=中文"
 
