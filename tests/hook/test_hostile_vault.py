@@ -26,7 +26,7 @@ SPEECH = (
     "[x](http://evil.example)",
 )  # fmt: skip
 OURS = (
-    "- ", "  - ", "> ", "## ",
+    "- ", "  - ", "    - ", "> ", "## ",
     "Remembered text from", "What memtool noted", "`memtool search WORDS`", "New or changed since",
 )  # fmt: skip
 
