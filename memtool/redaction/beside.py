@@ -167,7 +167,8 @@ def _pairs(text: str, lowered: str) -> Iterator[Finding]:
         if found["colon"]:
             is_of_login = _is_headed(text, found.start()) and (is_odd(value) or value != value.lower())
         else:
-            is_of_login = has_login and (_is_headed(text, found.start()) or _is_beside_login(text, found.start(), end))
+            is_beside = not _are_names(found[0].partition("/")[0], value) and _is_beside_login(text, found.start(), end)
+            is_of_login = has_login and (is_beside or _is_headed(text, found.start()))
         if is_apart or is_listed or (is_of_login and _is_weak(value)):
             yield Finding(start, end, PASSWORD.kind)
 
@@ -182,6 +183,11 @@ def _is_beside_login(text: str, start: int, end: int) -> bool:
     """Return whether the pair from *start* to *end* is of a login: `Login: bob/…`, `账号：bob/…`, `… is the login`."""
     before, after = text[max(start - 24, 0) : start].lower(), text[end : end + 40].lower().partition("\n")[0]
     return compiled(_LOGINS).search(before) is not None or re.search("登录|^.{0,3}is the login", after) is not None
+
+
+def _are_names(user: str, value: str) -> bool:
+    """Return whether both words are written as names are: `Asia/Shanghai`, `Google/Facebook`."""
+    return user.istitle() and value.istitle() and not any(map(str.isdigit, value)) and _SIGNS.isdisjoint(value)
 
 
 def _is_weak(value: str) -> bool:

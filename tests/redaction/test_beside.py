@@ -60,6 +60,9 @@ SECRETS = (
     ("The admin panel: https://x.org/admin (anna / Paneel_12)", "Paneel_12"),
     ("The API token (hx72-kd93-ls01) was leaked, 已泄露", "hx72"),
     ('export PASSWORD="two words"', "two words"),
+    ("Login: Bob/Sommerfest", "Sommerfest"),
+    ("use the account Bob/Sommer2024", "Sommer2024"),
+    ("登录时用 bob/Sommerfest", "Sommerfest"),
     ("密码: 春天2024花开", "花开"),
     ("sshpass -p \\\n  'Kolibri Brot' ssh root@10.0.0.9", "Kolibri"),
     ("./connect.sh --password \\\n  'Elfenbein_7'", "Elfenbein_7"),
@@ -105,6 +108,9 @@ INNOCENT = (
     "The password screen uses MaterialButton3 and ColorScheme.dark",
     "pass when attempting to authenticate using mechanisms like these",
     "password = other\nname = password",
+    "用户的当天、报表按 `Asia/Shanghai` 的零点切分",
+    "She logged in from Europe/Berlin, the account uses America/New_York",
+    "Users log in via Google/Facebook, or Keycloak/Authentik",
 )
 
 
