@@ -118,7 +118,7 @@ def test_the_commands_of_the_readme_work_from_the_first_to_the_last(clone: Clone
     # README.zh-CN.md has the same commands, says tests/test_readme.py.
     clone.run("git init -q --bare ../remote.git && git -C sample-memory remote add origin ../../remote.git")
     blocks = [text for kind, text in BLOCK.findall((ROOT / "README.md").read_text("utf-8")) if kind == "bash"]
-    assert len(blocks) == 5
+    assert len(blocks) == 6
     for block in blocks:
         of_sample = {"MEMTOOL_VAULT": "sample-memory"} if "memtool search" in block else {}
         for command in block.splitlines():

@@ -55,7 +55,9 @@ def test_a_new_vault_is_healthy(vault: Vault) -> None:
         "facts": "0 facts in good form",
         "secrets": "none in all 4 notes",
         "capture": "nothing to mend, 0 sessions waiting",
-        "settings": "embeddings.provider from MEMTOOL_EMBEDDINGS_PROVIDER; yours: ~/config.toml (not there yet)",
+        "transcripts": "no session is kept yet; `memtool import claude-code` keeps those of this machine",
+        "settings": "embeddings.provider from MEMTOOL_EMBEDDINGS_PROVIDER;"
+        " sessions.names from MEMTOOL_SESSIONS_NAMES; yours: ~/config.toml (not there yet)",
         "schedule": "none; `memtool schedule install` consolidates each week",
         "models": "none: what is written is taken from the sessions themselves",
         "costs": "0 tokens today",

@@ -47,8 +47,7 @@ TABLES = ("daily", "evidence", "facts", "report", "rule_files", "session", "star
 LACKING = {
     "en": "",
     "de": "tables name negation closed_item common everyday linking months opposites overview short_months stop_words"
-    " accepting excess faulting denying forbidding stating instruction today worldwide"
-    " yesterday before_months acts decided",
+    " instruction today worldwide yesterday before_months acts decided",
     "es": "tables name patterns common everyday linking months opposites overview short_months stop_words"
     " verdicts worldwide today yesterday before_months acts",
     "fr": "tables name patterns abbreviations common everyday linking months opposites overview short_months"
