@@ -210,7 +210,7 @@ class World:
         environ = {
             "PATH": f"{self._shim.parent}:{os.environ['PATH']}" if point.git else os.environ["PATH"],
             "HOME": str(self.home), "PYTHONDONTWRITEBYTECODE": "1", "LANG": "C.UTF-8", "GIT_CONFIG_NOSYSTEM": "1",
-            "MEMTOOL_VAULT": str(vault or self.vault), "KILL_GIT": str(point.git),
+            "MEMTOOL_VAULT": str(vault or self.vault), "MEMTOOL_SESSIONS_NAMES": "id", "KILL_GIT": str(point.git),
             "KILL_GIT_AFTER": f"{point.after:.4f}",
             "KILL_GIT_COUNT": str(self.folder / "gits"), "REAL_GIT": shutil.which("git") or "git",
         }  # fmt: skip
