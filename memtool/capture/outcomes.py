@@ -23,7 +23,6 @@ from memtool.text.tokens import is_stop_word
 _CODE, _NAME = 2.0, 1.5
 _SHORT, _LONG = (40, 0.3), (80, 1.3)  # columns, and the factor below or above
 _PLACES = (3.0, 1.4, 1.2, 1.2, 1.2, 1.2)  # of the first statements
-_LATE = (13, 0.6)
 _MESSAGE = (600, 0.6)  # columns up to which a message has its full value, and how fast that falls beyond
 _RISE, _LAST = 0.5, 2.0  # what the first turn says, rising to 1 with the last; that one counts double
 _DOUBTED = 0.25
@@ -181,7 +180,7 @@ def _value(each: Statement, at: int) -> float:
     columns = width(each.text)
     value = _CODE if each.codes else _NAME if names_something(each.text) else 1.0
     value *= _SHORT[1] if columns < _SHORT[0] else _LONG[1] if columns >= _LONG[0] else 1.0
-    return value * (_PLACES[at] if at < len(_PLACES) else _LATE[1] if at >= _LATE[0] else 1.0)
+    return value * (_PLACES[at] if at < len(_PLACES) else 1.0)
 
 
 def _lead(each: Statement) -> str:

@@ -238,8 +238,5 @@ def _closing_question(said: str) -> str:
 
 def _commands(turns: Sequence[Turn]) -> Iterator[Line]:
     """Give the last checks that passed, if they passed the last time."""
-    ends = last_ends(turns)
-    passed = [
-        (command, end.turn) for command, end in ends.items() if not end.error and width(command) <= _WIDEST_COMMAND
-    ]
-    yield from (Line(command, "command", "tool", at + 1) for command, at in passed[-_MOST_COMMANDS:])
+    passed = [Line(command, COMMAND, AGENT, end.turn + 1) for command, end in last_ends(turns).items() if not end.error]
+    yield from [line for line in passed if width(line.text) <= _WIDEST_COMMAND][-_MOST_COMMANDS:]

@@ -140,6 +140,8 @@ def test_commands_are_the_last_checks_that_passed() -> None:
         Run("git push"),
     )
     assert lines(write_by_rules([worked(ASKED, NIGHTLY, runs=runs)]), "command") == ["pytest -q tests", "ruff check ."]
+    note = render_session(SessionNote(id="1f0e", draft=write_by_rules([worked(ASKED, NIGHTLY, runs=runs)])))
+    assert "- `ruff check .`\n" in note  # and nothing behind it
 
 
 def test_files_are_the_last_five() -> None:

@@ -29,15 +29,11 @@ from memtool.text.languages import (
 
 FOLDER = Path(languages.__file__).parent
 PAGE = (Path(__file__).parents[2] / "docs" / "languages.md").read_text(encoding="utf-8")
-VERDICTS = (
-    "citing", )  # fmt: skip
+VERDICTS = ("citing",)
 CUES = (
     "contradiction", "consent", "announcement", "standing", *VERDICTS, "urgent", "function", "offer",
-    "admission",
-    "proposal",
-    "next_steps", "contrast",
-    "cause",     "moment", "deictic",
-    "opening", )  # fmt: skip
+    "admission", "moment", "deictic", "opening",
+)  # fmt: skip
 NAMES_OF_SECRETS = ("password_names", "key_names", "token_names")  # English ones are read word by word
 BETWEEN = ("is_value", "is_now", "clause")  # beside a secret in a sentence
 DECIDING = ("deciding", "demanding", "pending", "aside", "retracting", "proposing", "alternatives")
