@@ -89,6 +89,12 @@ def holds_one(text: str, gone: Iterable[str]) -> bool:
     return any(min(len(one), len(other)) >= _LEAST_PART and (one in other or other in one) for other in others)
 
 
+def held_parts(text: str, gone: Sequence[str], *, whole: bool) -> list[str]:
+    """Return the sentences of *text* that `holds_one` of *gone* finds, else all of it; only that if it goes *whole*."""
+    found = [] if whole else [each for each in sentences(text) if holds_one(each, gone)]
+    return found or ([text] if holds_one(text, gone) else [])
+
+
 def is_telling(text: str) -> bool:
     """Return whether *text* has enough words to be known in other words."""
     return len(words(text)) >= _LEAST_HASHES

@@ -23,8 +23,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from memtool.vault.authors import SUMMARY, TITLE
-from memtool.vault.forgotten import NAMELESS, holds_one, is_forgotten, mark_of, said_again, without_forgotten
+from memtool.vault.authors import ASKED, SUMMARY, TITLE
+from memtool.vault.forgotten import NAMELESS, held_parts, is_forgotten, mark_of, said_again, without_forgotten
 from memtool.vault.session_parts import (
     NoteBlock,
     NoteItem,
@@ -97,8 +97,8 @@ def in_form_of_today(text: str) -> str:
 def forget_item(text: str, is_meant: Callable[[str], bool]) -> str:
     """Return the session note *text* without the lines that are meant, and with their marks among the forgotten.
 
-    Unchanged if none is. *is_meant* is given the text of each line, of the title and of the summary; of these two, the
-    sentences go that say the same.
+    Unchanged if none is. *is_meant* is given the text of each line, of the title and of the summary; of these two and
+    of the prompts, the sentences go that say the same.
     """
     from memtool.text.frontmatter import set_list  # a hook does without
 
@@ -107,7 +107,8 @@ def forget_item(text: str, is_meant: Callable[[str], bool]) -> str:
     if not gone:
         return text
     titles = [line.text for line in lines if line.role in (TITLE, SUMMARY)]
-    gone += [line.text for line in lines if line.text not in (*gone, *titles) and holds_one(line.text, gone)]
+    others = [line for line in lines if line.text not in (*gone, *titles)]
+    gone += [part for line in others for part in held_parts(line.text, gone, whole=line.role != ASKED)]
     gone += [said for title in titles for said in said_again(title, gone)]
     marks = dict.fromkeys([*forgotten_in(text), *map(mark_of, gone)])
     return set_list(_without(in_form_of_today(text), marks), FORGOTTEN, marks)
@@ -152,9 +153,14 @@ def _kept_of(block: NoteBlock, gone: set[str]) -> NoteBlock | None:
 
 
 def _left_of(section: str, item: NoteItem, gone: set[str]) -> list[NoteItem]:
-    """Return what is left of *item*; of a prompt that is gone, what came of it."""
+    """Return what is left of *item*: of a prompt its other sentences; of one that is gone, what came of it."""
     below = tuple(each for each in item.below if not _is_gone(section, each, gone))
-    if not _is_gone(section, item, gone):
+    said = read_statement(section, item.says) if item.is_bullet else None
+    if said and said.role == ASKED and (kept := without_forgotten(said.text, gone)) != said.text:
+        if kept and said.text in item.lines[0]:
+            first = item.lines[0].replace(said.text, kept)
+            return [NoteItem(item.says.replace(said.text, kept), (first, *item.lines[1:]), below)]
+    elif not _is_gone(section, item, gone):
         return [item if below == item.below else item._replace(below=below)]
     return [each._replace(lines=(each.lines[0].lstrip(), *each.lines[1:])) for each in below]
 

@@ -22,7 +22,7 @@ from memtool.text.frontmatter import set_field
 from memtool.text.lines import without_surrogates
 from memtool.text.markdown import blocks, without_mark
 from memtool.vault import files
-from memtool.vault.authors import TITLE
+from memtool.vault.authors import ASKED, SUMMARY, TITLE
 from memtool.vault.facts import archive, parse_facts, purge, update_facts
 from memtool.vault.forgotten import statement_of
 from memtool.vault.hand_edits import forget_item
@@ -40,6 +40,7 @@ FACT, TODO, NOTE, LINE = "fact", "todo", "note", "line"
 
 _KEPT_KINDS = ("memory", "rules", "project", "todo")  # pages that memtool itself reads and writes
 
+_ABOUT = (TITLE, SUMMARY, ASKED)  # roles of lines that say what a session was about
 _LEAST = 6  # letters of what may be a part of a line; less would be a part of many
 
 
@@ -148,8 +149,12 @@ def _is_whole(line: GivenLine, text: str) -> bool:
     kind = kind_of(line.ref, Note(line.ref, text).field("type"))
     if kind != "session":
         return kind == "decision"
-    titles = [each for each in lines_of(text) if each.role == TITLE]
-    return letters(line.text) in (letters(said) for each in titles for said in (each.text, each.asked + each.text))
+    said = [
+        each for each in lines_of(text) if letters(line.text) in (letters(each.text), letters(each.asked + each.text))
+    ]
+    titles = [each.number for each in said if each.role == TITLE]
+    is_elsewhere = line.line > 0 and line.line not in titles and any(each.role not in _ABOUT for each in said)
+    return bool(titles) and not is_elsewhere
 
 
 def _named(work: Workspace, ref: str) -> ForgetTarget:

@@ -265,10 +265,19 @@ def test_a_later_capture_of_the_session_does_not_bring_a_text_back(desk: Desk, t
     desk.drain()
     assert text in desk.read("sessions/3f2a9c.md")
     removed(desk, text)
-    more = [*talk, prompt(f"Now let {quote(text)} use SMTP, 邮件走 SMTP"), *edit("/src/shop/smtp.ts"), answer("Done.")]
+    more = [
+        *talk,
+        prompt(f"Now let {quote(text)} use SMTP, 邮件走 SMTP"),
+        *edit("/src/shop/smtp.ts"),
+        answer(f"{quote(text)} uses SMTP now."),
+    ]
     desk.put(write_transcript(desk.home / "3f2a9c.jsonl", more))
     desk.drain()
     assert "SMTP" in desk.read("sessions/3f2a9c.md")
     assert not [path for path in desk.vault.root.rglob("*") if path.is_file() and text.encode() in path.read_bytes()
                 and ".git" not in path.parts]  # fmt: skip
     assert quote(text) not in desk.read("sessions/3f2a9c.md")
+    (kept,) = (desk.vault.root / "transcripts").rglob("*3f2a9c*.gz")
+    turns = gzip.decompress(kept.read_bytes()).decode()
+    assert "SMTP" in turns
+    assert [form for form in (text, quote(text), json.dumps(text)[1:-1]) if form in turns] == []
