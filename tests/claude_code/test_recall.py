@@ -67,7 +67,11 @@ def test_a_line_is_taken_back_by_the_id_that_the_model_saw(box: Box, api: Script
     box.wait_until_idle()
     (block,) = blocks_in(api.asked("main")[-1])
     (line,) = (line for line in block.splitlines() if "gate 7, because" in line and f"{session}.md" in line)
-    owner.run("forget", line[-5:-1], "--yes")  # it would ask: the line is the note's title, which speaks for all of it
+    owner.run("forget", line[-5:-1], "--yes")
     box.run(api.url, ASKED)
     assert "gate 7, because" not in "".join(blocks_in(api.asked("main")[-1]))
-    assert "status: archived" in owner.text_of(session)
+    note = owner.text_of(session)
+    assert "gate 7, because" not in note
+    assert "\nforgotten: [" in note  # the line alone; the rest of the note stands
+    assert "status: archived" not in note
+    assert "# Plan the docking of the zeppelin\n" in note

@@ -6,6 +6,7 @@ Prompts, answers and tools hold secrets of all kinds; `owner` looks for them in 
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import threading
 from dataclasses import replace
@@ -97,7 +98,9 @@ def test_a_chinese_session_becomes_a_chinese_note(box: Box, api: ScriptedApi, ow
     note = owner.notes()[session.id]
     assert "签名校验" in head_of(note)
     assert note.draft.files == ("支付/回调.py",)
-    assert "- **时间**: " in owner.text_of(session.id)
+    assert "\n## 已完成\n" in owner.text_of(session.id)
+    assert "\n**文件**: 支付/回调.py\n" in owner.text_of(session.id)
+    assert re.search(r"\nupdated: \d{4}-\d\d-\d\d \d\d:\d\d\n", owner.text_of(session.id))
     assert "数据库锁" in owner.text_of(session.id)
 
 

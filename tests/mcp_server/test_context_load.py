@@ -13,6 +13,22 @@ from trees import write
 
 from memtool.mcp.server import make_server
 
+CAPTURED = """---
+type: session
+session: s-2
+date: 2026-02-11
+updated: 2026-02-11 09:00
+project: shop
+---
+
+# Login by JWT: 41 tests pass
+
+Asked: “把登录改成 JWT”
+
+## Done
+- The clock was skewed.
+"""
+
 
 @pytest.mark.slow
 def test_the_state_of_a_project_is_told_in_fields(desk: Desk, agent: Agent, shop: str) -> None:
@@ -80,11 +96,14 @@ def test_what_a_session_s_start_gives_is_told_rules_and_decisions_first(
         "一律用制表符缩进。", "I prefer short answers.", "Never push on Fridays.",
     ]  # fmt: skip
     last = answer.fields["last_session"]
-    assert (last["topic"], last["outcome"]) == ("Login by JWT", "41 tests pass")
+    assert (last["topic"], last["points"]) == ("Login by JWT → 41 tests pass", ["The clock was skewed."])
     assert [fact["text"] for fact in answer.fields["facts"]] == ["The API listens on port 8080."]
     names = [name for name in answer.fields if name not in ("project_id", "project", "registered", "about")]
     assert names[:4] == ["rules", "active_decisions", "pending_items", "last_session"]
     assert json.loads(answer.text) == answer.fields
+    write(desk, "sessions/2026-02-11-登录.md", CAPTURED)
+    last = agent.call("context_load", project_path=shop).fields["last_session"]
+    assert (last["topic"], last["outcome"]) == ("把登录改成 JWT", "Login by JWT: 41 tests pass")
     unknown = tmp_path / "unknown"
     unknown.mkdir()
     elsewhere = agent.call("context_load", project_path=str(unknown)).fields

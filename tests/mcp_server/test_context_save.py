@@ -73,9 +73,9 @@ def test_a_summary_becomes_a_session_that_the_next_one_begins_with(desk: Desk, a
     (ref,) = (path.relative_to(desk.vault.root).as_posix() for path in desk.vault.root.glob("sessions/saved-*.md"))
     note = desk.read(ref)
     assert "# Login moved to JWT\n" in note
-    assert "**Decisions**:\n   - JWT rather than sessions (user)\n   - 订单号用 UUIDv7\n" in note
-    assert "**Open**:\n   - limit the rate\n   - document it\n" in note
-    assert "   - tokens live 24 hours\n" in note
+    assert "## Decisions\n- JWT rather than sessions\n- 订单号用 UUIDv7 (agent)\n" in note
+    assert "## Open\n- [ ] limit the rate\n- [ ] document it\n" in note
+    assert "## Done\n- tokens live 24 hours\n" in note
     assert f"[Login moved to JWT](../{ref})" in desk.read("daily/2026-02-10.md")
     fields = agent.call("context_load", project_path=shop).fields
     assert fields["last_session"]["topic"] == "Login moved to JWT"

@@ -168,7 +168,8 @@ def test_sessions_and_prompts_are_found_beside_them(client: TestClient) -> None:
     session = found["sessions"][0]
     assert session["learned"][:2] == ['`pytest tests/auth` failed with "clock skew" → leeway of 30 s in jwt.ts #auth',
                                       "令牌有效期 24 小时"]  # fmt: skip
-    assert (session["completed"], session["next_steps"]) == (["login and refresh routes"], ["rate limiting"])
+    assert session["completed"] == ["done with refresh tokens", "已加测试", "login and refresh routes"]
+    assert session["next_steps"] == ["rate limiting"]
     assert [one["prompt"] for one in found["prompts"]] == ["Use JWT for the login"]
     assert find(client, type="prompts", query="nothing")["prompts"] == []
     assert find(client, type="prompts", dateStart="2026-02-10")["prompts"] == []

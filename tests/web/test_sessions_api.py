@@ -96,7 +96,8 @@ def test_the_five_parts_of_a_summary_are_kept_and_given_back(client: TestClient,
     assert (told["project"], told["outcome"]) == ("shop", "Invoices are PDF by ReportLab.")
     read = client.get("/api/observations", params={"ids": told["id"]}).json()["observations"][0]
     assert (read["next_steps"], read["outcome"], read["project"]) == (told["next_steps"], told["outcome"], "shop")
-    assert "# Export the invoices as PDF → Invoices are PDF by ReportLab." in desk.read("sessions/s-1.md")
+    note = desk.read("sessions/s-1.md")
+    assert "# Invoices are PDF by ReportLab.\n\nAsked: “Export the invoices as PDF”\n" in note
     assert SECRET.encode() not in desk.everything()
 
 
