@@ -46,9 +46,10 @@ def add_overview(app: FastAPI, open_workspace: OpenWorkspace) -> None:
     @app.get("/timeline", include_in_schema=False)
     def past(request: Request, wanted: Annotated[Wanted, Query()]) -> Response:
         work = open_workspace(None)
+        latest = _latest_project(work)  # looks at the vault first, so that a new project is known below
         projects = attempt(lambda: read_projects(work))[0] or []
         if wanted.project not in projects:
-            wanted = wanted.model_copy(update={"project": _latest_project(work) or next(iter(projects), "")})
+            wanted = wanted.model_copy(update={"project": latest or next(iter(projects), "")})
         growth, growth_fault = attempt(lambda: growth_of(work, wanted.project))
         part, fault = attempt(lambda: read_part(work, wanted))
         return rendered(
