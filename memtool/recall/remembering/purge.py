@@ -17,7 +17,7 @@ from memtool.capture.queue import only_worker
 from memtool.capture.source import remove_source
 from memtool.errors import Busy, MemtoolError, NoteNotFound, UsageError
 from memtool.index.engine import place_of, use_index
-from memtool.recall.remembering.forget import NOTE, ForgetTarget, find_target, remove
+from memtool.recall.remembering.forget import LINE, NOTE, ForgetTarget, find_target, remove
 from memtool.recall.remembering.one_commit import Kept, alone, commit
 from memtool.redaction.known import KnownSecrets
 from memtool.redaction.views import merge, replace
@@ -170,9 +170,9 @@ def _purge(work: Workspace, asked: str, target: ForgetTarget | None, *, history:
     named = tuple(ref for ref in all_refs(work.vault) if mask(ref) != ref)
     kept = commit(work.vault, refs, PURGE, "a text" if target is None else f"a {target.what}") if refs else Kept()
     rewritten = rewrite_history(work.vault.root, mask, gone) if history else None
-    if target is None:
+    if target is None or target.what == LINE:  # the client's transcript may bring it back
         with suppress(OSError):
-            keep_purged(work.vault, asked, work.random(16))
+            keep_purged(work.vault, target.text if target else asked, work.random(16))
     drop_indexes(work.vault)
     with suppress(MemtoolError):  # the next search makes it
         use_index(place_of(work), lambda _: None, rebuild=True)

@@ -18,6 +18,7 @@ from memtool.capture.captured import read_record
 from memtool.capture.queue import Job, only_worker
 from memtool.errors import Busy, HistoryFailed, UsageError
 from memtool.recall.ledger import Ledger, ledger_folder, write_ledger
+from memtool.recall.remembering.forget import LINE, ForgetTarget
 from memtool.recall.remembering.purge import Purged, extent_of, find_purge_target, purge
 from memtool.vault.changes import read_changes
 from memtool.vault.rewriting import PURGED, refuse_purged
@@ -281,3 +282,20 @@ def test_a_later_capture_of_the_session_does_not_bring_a_text_back(desk: Desk, t
     turns = gzip.decompress(kept.read_bytes()).decode()
     assert "SMTP" in turns
     assert [form for form in (text, quote(text), json.dumps(text)[1:-1]) if form in turns] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rule", ["Never touch the ledger of Kowalski by hand.", "一律不要手工修改 Kowalski 的账本。"])
+def test_a_later_capture_does_not_bring_a_line_back_into_the_source(desk: Desk, rule: str) -> None:
+    talk = [prompt(f"Let the mailer use SMTP. {rule}"), *edit("/src/shop/mail.ts"), answer("The mailer uses SMTP now.")]
+    desk.put(write_transcript(desk.home / "3f2a9c.jsonl", talk))
+    desk.drain()
+    target = ForgetTarget(LINE, "sessions/3f2a9c.md:1", "sessions/3f2a9c.md", rule, 1)
+    purge(desk.work, "k3f9", target)
+    more = [*talk, prompt("And the docs, 还有文档?"), *edit("/src/shop/docs.ts"), answer("The docs explain SMTP now.")]
+    desk.put(write_transcript(desk.home / "3f2a9c.jsonl", more))
+    desk.drain()
+    (kept,) = (desk.vault.root / "transcripts").rglob("*.gz")
+    turns = gzip.decompress(kept.read_bytes()).decode()
+    assert "docs.ts" in turns
+    assert "Kowalski" not in turns + desk.read("sessions/3f2a9c.md")
