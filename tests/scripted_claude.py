@@ -20,7 +20,7 @@ report = {{
     "argv": sys.argv[1:], "stdin": sys.stdin.buffer.read().decode(), "environ": dict(os.environ), "cwd": str(folder),
     "files": sorted(path.name for path in folder.iterdir()), "pid": os.getpid(),
     "session": os.getsid(0) if hasattr(os, "getsid") else 0,
-    "settings": (folder.parent / "settings.json").read_text(), "system": (folder.parent / "system.txt").read_text(),
+    "settings": (folder.parent / "settings.json").read_text(), "system": (folder.parent / "system.md").read_text(),
 }}
 if script["child"]:
     forever = "import time\\nwhile True: time.sleep(1)"

@@ -29,7 +29,7 @@ _MOST = 100
 _Pairs = Iterable[tuple[str, str]]  # a value, and what it is
 
 
-class _Known(click.types.StringParamType):
+class _KnownNames(click.types.StringParamType):
     """A text of which the vault knows some."""
 
     def __init__(self, known: Callable[[Session, str], _Pairs]) -> None:
@@ -118,8 +118,8 @@ class _Path(click.types.StringParamType):
 
 _FOLDER, _FILE = _Path("dir"), _Path("file")
 _BY_NAME: dict[tuple[str, str | None], click.ParamType[str]] = {
-    ("--project", None): _Known(_projects),
-    ("--project", "NAME"): _Known(_projects),
+    ("--project", None): _KnownNames(_projects),
+    ("--project", "NAME"): _KnownNames(_projects),
     ("--project", "[PATH]"): _FOLDER,
     ("--vault", "PATH"): _FOLDER,
     ("--from", "PATH"): _FILE,
@@ -127,15 +127,15 @@ _BY_NAME: dict[tuple[str, str | None], click.ParamType[str]] = {
     ("path", None): _FOLDER,
     ("file", None): _FILE,
     ("transcripts", None): _FILE,
-    ("setting", None): _Known(_settings),
-    ("ref", None): _Known(_references),
-    ("anchor", None): _Known(_references),
-    ("session_id", None): _Known(_sessions),
-    ("fact_id", None): _Known(_facts),
-    ("fact_ids", None): _Known(_facts),
-    ("--supersedes", "ID"): _Known(_facts),
-    ("--keep", "ID"): _Known(_facts),
-    ("--drop", "ID"): _Known(_facts),
+    ("setting", None): _KnownNames(_settings),
+    ("ref", None): _KnownNames(_references),
+    ("anchor", None): _KnownNames(_references),
+    ("session_id", None): _KnownNames(_sessions),
+    ("fact_id", None): _KnownNames(_facts),
+    ("fact_ids", None): _KnownNames(_facts),
+    ("--supersedes", "ID"): _KnownNames(_facts),
+    ("--keep", "ID"): _KnownNames(_facts),
+    ("--drop", "ID"): _KnownNames(_facts),
 }
 
 

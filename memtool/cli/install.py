@@ -102,7 +102,7 @@ def command(
     _check_parts(clients, options)
     done = [_install(client, session, as_json=as_json, **options) for client in clients]
     captures = any("hooks" in cast("list[str]", one["parts"]) for one in done)
-    choice = writer_choice.Choice(agents, writer, yes=yes, may_ask=not as_json, dry_run=options["dry_run"])
+    choice = writer_choice.WriterChoice(agents, writer, yes=yes, may_ask=not as_json, dry_run=options["dry_run"])
     note = choice.made(session.environ) if captures or writer else ""
     if as_json:
         output.emit_json({**(done[0] if len(done) == 1 else {"agents": done}), "notes": note})

@@ -28,7 +28,7 @@ YES = click.option("--yes", is_flag=True, help="Let the agent's own model write 
 _SETTING = "llm.writer"
 
 
-class Choice(NamedTuple):
+class WriterChoice(NamedTuple):
     """The choice at an installation into *agents*: a model was *named*, or with *yes* their own one is meant."""
 
     agents: Sequence[str]

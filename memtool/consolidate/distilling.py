@@ -14,7 +14,7 @@ from memtool.consolidate.session_views import quotation
 from memtool.errors import MemtoolError
 from memtool.memory.anchors import root_of
 from memtool.memory.fact_book import FactBook
-from memtool.memory.spans import session_of
+from memtool.memory.spans import session_of_span
 from memtool.recall.start.session_start import said_to_client
 from memtool.text.languages import labels
 from memtool.text.similarity import words
@@ -157,7 +157,7 @@ def _said_again(fact: Fact, proposal: Proposal) -> Fact | None:
 
     The agent's own words are no evidence: it may only repeat what memory has told it.
     """
-    known = {session_of(span) for span in fact.spans} | {fact.source.partition("#")[0]}
+    known = {session_of_span(span) for span in fact.spans} | {fact.source.partition("#")[0]}
     fresh = [span for span in proposal.spans if span.session not in known]
     if not fresh or proposal.author != USER:
         return None

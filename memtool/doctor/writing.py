@@ -23,7 +23,7 @@ _HEAD = 4_096  # bytes of a note
 _RULES = ("rules", "extractive")
 
 
-class _Written(NamedTuple):
+class _WrittenNote(NamedTuple):
     """A note of a session: when it was written last, and by whom."""
 
     at: str
@@ -50,14 +50,14 @@ def writer_checks(work: Workspace, refs: Iterable[str]) -> Iterator[Check]:
         yield Check("writer", NOTE, f"{sentence}; {writer} did not write the last one: {why}", fix)
 
 
-def _notes(vault: Vault, refs: Iterable[str]) -> Iterator[_Written]:
+def _notes(vault: Vault, refs: Iterable[str]) -> Iterator[_WrittenNote]:
     for ref in refs:
         if ref.startswith(FOLDER) and ref.endswith(".md"):
             with suppress(OSError):
                 matter, _ = split_front_matter(read_head(vault.root / ref, _HEAD).decode("utf-8", "replace"))
                 fields = plain_fields(matter or "")
                 if fields.get("type") == "session":
-                    yield _Written(fields.get("updated") or fields.get("date", ""), fields.get("writer", ""))
+                    yield _WrittenNote(fields.get("updated") or fields.get("date", ""), fields.get("writer", ""))
 
 
 def _called(writer: str) -> str:

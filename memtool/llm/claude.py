@@ -12,7 +12,16 @@ from pathlib import Path
 from typing import Self
 
 from memtool.llm import Request, tokens_used
-from memtool.llm.command import ClientCommand, Reply, Start, as_cost, empty_folder, find_program, json_lines
+from memtool.llm.command import (
+    ClientCommand,
+    CommandReply,
+    Start,
+    as_cost,
+    empty_folder,
+    find_program,
+    json_lines,
+    write_system,
+)
 from memtool.settings import INTERNAL, Keys, environment
 from memtool.settings.sections import ModelSettings
 
@@ -26,7 +35,7 @@ ARGUMENTS = (
     "--max-turns", "1",
     "--output-format", "json",
     "--settings", "../settings.json",
-    "--system-prompt-file", "../system.txt",
+    "--system-prompt-file", "../system.md",
 )  # fmt: skip
 SETTINGS = {"disableAllHooks": True, "outputStyle": "default", "effortLevel": "low"}
 VARIABLES = {
@@ -59,17 +68,17 @@ class ClaudeCommand(ClientCommand):
         variables = {INTERNAL: "1", **VARIABLES, **limits}
         # Variables stand here as well: those of the user's own settings would win over the process's.
         (folder / "settings.json").write_text(json.dumps({**SETTINGS, "env": variables}), encoding="utf-8")
-        (folder / "system.txt").write_text(request.system, encoding="utf-8", errors="replace")
+        write_system(folder, request)
         model = ("--model", self._model) if self._model else ()
         return Start((*ARGUMENTS, *model), empty_folder(folder), variables)
 
-    def reply(self, said: str) -> Reply:
+    def reply(self, said: str) -> CommandReply:
         """Return the client's result: the last line that is one."""
         results = [value for value in json_lines(said) if value.get("type") == "result"]
         result: Mapping[str, object] = results[-1] if results else {}
         usage, models, text = result.get("usage"), result.get("modelUsage"), result.get("result")
         text = text if isinstance(text, str) else ""
-        return Reply(
+        return CommandReply(
             text,
             result.get("is_error") is False,
             tokens_used(usage, "input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"),

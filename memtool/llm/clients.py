@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from memtool.llm import Request, tokens_used
-from memtool.llm.command import ClientCommand, Reply, Start, as_cost, empty_folder, json_lines
+from memtool.llm.command import ClientCommand, CommandReply, Start, as_cost, empty_folder, json_lines, write_system
 from memtool.settings import user_cache_path
 from memtool.vault.files import make_folder
 
@@ -31,13 +31,11 @@ class CodexCommand(ClientCommand):
 
     def start(self, folder: Path, request: Request) -> Start:
         """Return how to start it; see `ClientCommand`."""
-        system = folder / "system.md"
-        system.write_text(request.system, encoding="utf-8", errors="replace")
         settings = {
             **{f"features.{name}": False for name in _CODEX_FEATURES},
             **{f"mcp_servers.{name}.enabled": False for name in self._servers()},
             **_CODEX_SETTINGS,
-            "model_instructions_file": str(system),
+            "model_instructions_file": str(write_system(folder, request)),
         }
         options = [word for name, value in settings.items() for word in ("-c", f"{name}={json.dumps(value)}")]
         model = ("--model", self._model) if self._model else ()
@@ -50,9 +48,9 @@ class CodexCommand(ClientCommand):
             servers = tomllib.loads((home / "config.toml").read_text(encoding="utf-8")).get("mcp_servers", {})
             yield from (name for name in servers if re.fullmatch(r"[\w-]+", name))
 
-    def reply(self, said: str) -> Reply:
+    def reply(self, said: str) -> CommandReply:
         """Return the last message of the agent."""
-        reply = Reply(model=self._model)
+        reply = CommandReply(model=self._model)
         for event in json_lines(said):
             item, kind = event.get("item"), event.get("type")
             if kind == "turn.completed":
@@ -77,8 +75,6 @@ class GeminiCommand(ClientCommand):
 
     def start(self, folder: Path, request: Request) -> Start:
         """Return how to start it; see `ClientCommand`."""
-        system = folder / "system.md"
-        system.write_text(request.system, encoding="utf-8", errors="replace")
         # It keeps a list of all folders that it worked in, so it is always the same one.
         work = user_cache_path(self._environ) / "gemini-cli"
         make_folder(work / ".gemini")
@@ -87,7 +83,8 @@ class GeminiCommand(ClientCommand):
         model = ("--model", self._model) if self._model else ()
         arguments = (*_GEMINI_ARGUMENTS, "--session-id", self._session, *model, "--prompt", " ")
         # Only in a folder that is trusted does it read the settings there.
-        return Start(arguments, work, {"GEMINI_SYSTEM_MD": str(system), "GEMINI_CLI_TRUST_WORKSPACE": "true"})
+        system = str(write_system(folder, request))
+        return Start(arguments, work, {"GEMINI_SYSTEM_MD": system, "GEMINI_CLI_TRUST_WORKSPACE": "true"})
 
     def clean_up(self) -> None:
         """Remove the session, which it keeps whatever it is told."""
@@ -97,19 +94,19 @@ class GeminiCommand(ClientCommand):
                 with suppress(OSError):
                     path.unlink()
 
-    def reply(self, said: str) -> Reply:
+    def reply(self, said: str) -> CommandReply:
         """Return the response, and the tokens of all models that took part in it."""
         answer: Any = {}
         with suppress(ValueError, RecursionError):
             answer = json.loads(said[said.index("{") :])
         if not isinstance(answer, dict) or "response" not in answer:
-            return Reply(_reason(answer) if isinstance(answer, dict) else "")
+            return CommandReply(_reason(answer) if isinstance(answer, dict) else "")
         stats = answer.get("stats")
         models = stats.get("models") if isinstance(stats, dict) else None
         usages = {
             name: model.get("tokens") for name, model in (models or {}).items() if isinstance(model, dict)
         }  # fmt: skip
-        return Reply(
+        return CommandReply(
             _text(answer["response"]),
             is_good=True,
             input_tokens=sum(tokens_used(usage, "prompt", "tool") for usage in usages.values()),
@@ -133,9 +130,9 @@ class OpenCodeCommand(ClientCommand):
         variables = {"OPENCODE_CONFIG_CONTENT": json.dumps(settings), **_OPENCODE_VARIABLES}
         return Start((*_OPENCODE_ARGUMENTS, *model), empty_folder(folder), variables)
 
-    def reply(self, said: str) -> Reply:
+    def reply(self, said: str) -> CommandReply:
         """Return the texts of the answer."""
-        reply = Reply(model=self._model)
+        reply = CommandReply(model=self._model)
         for event in json_lines(said):
             part = event.get("part")
             part = part if isinstance(part, dict) else {}
@@ -150,7 +147,7 @@ class OpenCodeCommand(ClientCommand):
                     cost_usd=as_cost(part.get("cost")) or None,
                 )
             elif event.get("type") == "error":
-                return Reply(_reason(event))
+                return CommandReply(_reason(event))
         return reply
 
 

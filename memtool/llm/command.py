@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
@@ -44,7 +45,7 @@ class Start(NamedTuple):
     variables: Mapping[str, str] = {}
 
 
-class Reply(NamedTuple):
+class CommandReply(NamedTuple):
     """What a command printed. *text* is its answer, or why there is none; then *is_good* is false."""
 
     text: str = ""
@@ -56,7 +57,7 @@ class Reply(NamedTuple):
     may_pass: bool = False
 
 
-class ClientCommand:
+class ClientCommand(ABC):
     """A client's own model, asked through *program*."""
 
     name: ClassVar[str]  # of the provider
@@ -81,15 +82,15 @@ class ClientCommand:
         """Return the model to ask for; empty leaves the choice to the command."""
         return str(getattr(settings, f"{cls.name.replace('-', '_')}_model"))
 
+    @abstractmethod
     def start(self, folder: Path, request: Request) -> Start:
-        """Return how to start it; what it is to read is written into *folder*, which is empty."""
-        raise NotImplementedError
+        """Return how to start it. Writes what it reads into *folder*, which is empty."""
 
-    def reply(self, said: str) -> Reply:
-        """Return what it *said* on its standard output."""
-        raise NotImplementedError
+    @abstractmethod
+    def reply(self, said: str) -> CommandReply:
+        """Return the answer in *said*, its standard output."""
 
-    def clean_up(self) -> None:
+    def clean_up(self) -> None:  # noqa: B027 (most leave nothing)
         """Remove what the call has left in the user's folders."""
 
     def complete(self, request: Request, timeout: float) -> Answer:
@@ -161,6 +162,13 @@ def find_program(command: str, hint: str) -> str:
     if not Path(program).is_absolute():  # Windows, and a PATH with `.`
         raise ProviderMissing(f"the command '{program}' lies in the working folder, which memtool does not trust")
     return program
+
+
+def write_system(folder: Path, request: Request) -> Path:
+    """Write the system prompt of *request* into *folder* and return the file."""
+    path = folder / "system.md"
+    path.write_text(request.system, encoding="utf-8", errors="replace")
+    return path
 
 
 def empty_folder(folder: Path) -> Path:

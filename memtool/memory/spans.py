@@ -37,7 +37,7 @@ class Span(NamedTuple):
         return {"source": self.source, "hash": hash_of_words(self.text)}
 
 
-def session_of(span: Mapping[str, Any]) -> str:
+def session_of_span(span: Mapping[str, Any]) -> str:
     """Return the id of the session that *span*, as a fact holds it, is of."""
     return str(span["source"]).partition("#")[0]
 
@@ -77,4 +77,6 @@ def missing_spans(spans: Iterable[Mapping[str, Any]], notes: Mapping[str, frozen
 
     *notes* holds the hashes of each session by its id. A session of which nothing is known counts as missing.
     """
-    return [str(span["source"]) for span in spans if span.get("hash") not in notes.get(session_of(span), frozenset())]
+    return [
+        str(span["source"]) for span in spans if span.get("hash") not in notes.get(session_of_span(span), frozenset())
+    ]

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from memtool.memory.anchors import moved_anchors
 from memtool.memory.fact_book import FactBook, StoredFact, read_facts, rivals_of
-from memtool.memory.spans import hashes_by_session, missing_spans, session_of
+from memtool.memory.spans import hashes_by_session, missing_spans, session_of_span
 from memtool.vault.expiry import is_past
 from memtool.vault.facts import FactFile, check_facts
 from memtool.workspace import Workspace
@@ -116,7 +116,7 @@ def _state(work: Workspace, stored: StoredFact) -> Iterator[FactFinding]:
 
 def _evidence(work: Workspace, book: FactBook) -> Iterator[FactFinding]:
     active = [stored for stored in book if stored.fact.status == "active"]
-    notes = hashes_by_session(work.vault, {session_of(span) for stored in active for span in stored.fact.spans})
+    notes = hashes_by_session(work.vault, {session_of_span(span) for stored in active for span in stored.fact.spans})
     for stored in active:
         if missing := missing_spans(stored.fact.spans, notes):
             sentence = f"the words of its evidence do not stand in {', '.join(missing)} any more"

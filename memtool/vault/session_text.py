@@ -47,7 +47,7 @@ _MEANS_OF_LINE = r"#{1,6}(?:\s|$)|[>|*+<~`=_\\-]|\[(?:[ xX]\]|\^)"
 _NUMBERED = r"^(\d+)(\\*[.)])"
 
 
-class Statement(NamedTuple):
+class BulletText(NamedTuple):
     """The text of a bullet: what it says, its role, and its author."""
 
     text: str
@@ -77,7 +77,7 @@ def default_author(role: str) -> str:
     return USER if role in _OF_THE_USER else AGENT
 
 
-def print_statement(said: Statement, names: Mapping[str, str]) -> str:
+def print_statement(said: BulletText, names: Mapping[str, str]) -> str:
     """Return the text of a bullet, with the labels *names*."""
     text, role, author = said
     if role == COMMAND:
@@ -122,24 +122,24 @@ def unescaped_line(text: str) -> str:
     return re.sub(r"^(\d+)\\(\\*[.)])", r"\1\2", text)
 
 
-def read_statement(section: str, value: str, *, is_below: bool = False) -> Statement:
+def read_statement(section: str, value: str, *, is_below: bool = False) -> BulletText:
     """Return the statement that the bullet *value* of *section* is; it may be *below* a prompt."""
     role = SECTIONS[section]
     if role == COMMAND:
         is_code = len(value) > 2 and value[0] == value[-1] == "`"
-        return Statement(value[1:-1] if is_code else value, COMMAND, AGENT)
+        return BulletText(value[1:-1] if is_code else value, COMMAND, AGENT)
     match = re.fullmatch(_SIGNED, value) if value.endswith((")", "）")) else None
     text, author = (match[1], match[2]) if match else (value, "")
     if section == "done" and not is_below and len(text) > 2 and text[0] == text[-1] == "*":
-        return Statement(text[1:-1], ASKED, author or USER)
+        return BulletText(text[1:-1], ASKED, author or USER)
     if role == OPEN and (box := re.match(_BOX, text)):
         role, text = OPEN if box[1] == " " else "", text[box.end() :]
     elif role == FINDING and (refuted := _refuted(text)):
-        return Statement(refuted, REFUTED, author or AGENT)
+        return BulletText(refuted, REFUTED, author or AGENT)
     author = author or default_author(role)
     if role == RULE and author == USER and len(text) > 2 and (text[0], text[-1]) == ("“", "”"):
-        return Statement(text[1:-1], RULE, author)
-    return Statement(_unescaped(text), role, author)
+        return BulletText(text[1:-1], RULE, author)
+    return BulletText(_unescaped(text), role, author)
 
 
 def _refuted(text: str) -> str:

@@ -19,7 +19,7 @@ from memtool.vault.authors import AGENT, ASKED, COMMAND, SUMMARY, TITLE, USER
 from memtool.vault.note import Note
 from memtool.vault.session_text import (
     SECTIONS,
-    Statement,
+    BulletText,
     author_of_prompt,
     body_lines,
     bullet_in,
@@ -270,7 +270,7 @@ def _done(lines: Iterable[Line], names: Mapping[str, str]) -> Iterator[str]:
         is_asked = line.role == ASKED
         asked = line.text if is_asked else one_line(line.asked)
         if asked and asked != above:
-            prompt = Statement(asked, ASKED, line.author if is_asked else USER)
+            prompt = BulletText(asked, ASKED, line.author if is_asked else USER)
             yield f"- {print_statement(prompt, names)}"
         above = asked
         if not is_asked:
@@ -278,7 +278,7 @@ def _done(lines: Iterable[Line], names: Mapping[str, str]) -> Iterator[str]:
 
 
 def _printed(line: Line, names: Mapping[str, str]) -> str:
-    return print_statement(Statement(line.text, line.role, line.author), names)
+    return print_statement(BulletText(line.text, line.role, line.author), names)
 
 
 def _parts(text: str, heading: str = "") -> Iterator[tuple[str, Line]]:

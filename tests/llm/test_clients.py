@@ -9,7 +9,7 @@ import pytest
 from memtool.errors import ProviderMissing
 from memtool.llm import open_provider
 from memtool.llm.clients import CodexCommand, GeminiCommand, OpenCodeCommand
-from memtool.llm.command import ClientCommand, Reply
+from memtool.llm.command import ClientCommand, CommandReply
 from memtool.settings import Keys
 from memtool.settings.sections import ModelSettings
 
@@ -43,21 +43,33 @@ NOTE = "The note 笔记."
 @pytest.mark.parametrize(
     ("kind", "said", "reply"),
     [
-        (CodexCommand, lines(*CODEX), Reply(NOTE, True, 100, 5, model="m")),
-        (CodexCommand, lines({"type": "turn.failed", "error": {"message": "401 无权"}}), Reply("401 无权", model="m")),
-        (CodexCommand, lines(CODEX[1], {"type": "error", "message": "lost"}), Reply("lost", model="m")),
-        (CodexCommand, "WARNING\n[1]\n{", Reply(model="m")),
-        (GeminiCommand, f"Loaded.\n{json.dumps(GEMINI)}", Reply(NOTE, True, 110, 12, model="flash-lite")),
-        (GeminiCommand, '{"error": {"type": "Error", "message": "no key", "code": 41}}', Reply("no key")),
-        (GeminiCommand, '{"response": 7, "stats": [1]}', Reply("", True)),
-        (GeminiCommand, "quota", Reply()),
-        (OpenCodeCommand, lines(*OPENCODE), Reply(NOTE, True, 100, 5, 0.002, "m")),
-        (OpenCodeCommand, lines({"type": "error", "error": {"name": "E", "data": {"message": "无"}}}), Reply("无")),
-        (OpenCodeCommand, lines({"type": "text", "part": "x"}, {"type": "step_finish"}), Reply("", True, model="m")),
+        (CodexCommand, lines(*CODEX), CommandReply(NOTE, True, 100, 5, model="m")),
+        (
+            CodexCommand,
+            lines({"type": "turn.failed", "error": {"message": "401 无权"}}),
+            CommandReply("401 无权", model="m"),
+        ),
+        (CodexCommand, lines(CODEX[1], {"type": "error", "message": "lost"}), CommandReply("lost", model="m")),
+        (CodexCommand, "WARNING\n[1]\n{", CommandReply(model="m")),
+        (GeminiCommand, f"Loaded.\n{json.dumps(GEMINI)}", CommandReply(NOTE, True, 110, 12, model="flash-lite")),
+        (GeminiCommand, '{"error": {"type": "Error", "message": "no key", "code": 41}}', CommandReply("no key")),
+        (GeminiCommand, '{"response": 7, "stats": [1]}', CommandReply("", True)),
+        (GeminiCommand, "quota", CommandReply()),
+        (OpenCodeCommand, lines(*OPENCODE), CommandReply(NOTE, True, 100, 5, 0.002, "m")),
+        (
+            OpenCodeCommand,
+            lines({"type": "error", "error": {"name": "E", "data": {"message": "无"}}}),
+            CommandReply("无"),
+        ),
+        (
+            OpenCodeCommand,
+            lines({"type": "text", "part": "x"}, {"type": "step_finish"}),
+            CommandReply("", True, model="m"),
+        ),
     ],
 )
 def test_what_a_command_printed_is_its_answer_or_why_there_is_none(
-    kind: type[ClientCommand], said: str, reply: Reply
+    kind: type[ClientCommand], said: str, reply: CommandReply
 ) -> None:
     assert kind("/bin/false", "m", {}).reply(said) == reply
 
