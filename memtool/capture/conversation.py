@@ -17,7 +17,7 @@ _FIRST = 20  # steps that are always kept
 _STEP = 200  # bytes of a step beside its texts
 
 
-class Change(NamedTuple):
+class EditSize(NamedTuple):
     """The size of an edit: lines *added* and *removed*, and the first new *line* that names or says something."""
 
     added: int = 0
@@ -56,7 +56,7 @@ class Step(NamedTuple):
     pending: bool = False
     offset: int = 0
     options: tuple[tuple[str, ...], ...] = ()
-    change: Change = Change()
+    change: EditSize = EditSize()
     last_line: str = ""
 
 

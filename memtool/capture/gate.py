@@ -56,7 +56,7 @@ class Ground(NamedTuple):
         return False
 
 
-class Gate:
+class LineGate:
     """The turns of a session as what bears, or does not, what is said of them. Turns count from 1; 0 is all of them."""
 
     def __init__(self, turns: Sequence[Turn], code: str = "") -> None:

@@ -43,7 +43,7 @@ _CLEANUP_DAYS = 30.0  # after which Claude Code deletes a transcript, unless its
 _WEEK = 7
 
 
-class Source(NamedTuple):
+class Importable(NamedTuple):
     """A session that can be imported.
 
     Args:
@@ -91,7 +91,7 @@ class _Batch:
         self.entries: dict[date, list[DailyEntry]] = defaultdict(list)
 
 
-def find_sources(work: Workspace) -> list[Source]:
+def find_sources(work: Workspace) -> list[Importable]:
     """Return every session that Claude Code keeps in its folder (`~/.claude`), oldest first."""
     found = sources_in(work, work.client_folder / "projects", CLAUDE_CODE)
     seen = {source.session_id for source in found}
@@ -102,13 +102,13 @@ def find_sources(work: Workspace) -> list[Source]:
     return sorted(found, key=_age)
 
 
-def sources_in(work: Workspace, folder: Path, client: str) -> list[Source]:
+def sources_in(work: Workspace, folder: Path, client: str) -> list[Importable]:
     """Return every session that *client* keeps below *folder*, oldest first."""
     found = (_source(work, one) for one in form_of_client(client).sessions(folder))
     return sorted((source for source in found if source), key=_age)
 
 
-def doomed(work: Workspace, sources: Iterable[Source]) -> int:
+def doomed(work: Workspace, sources: Iterable[Importable]) -> int:
     """Return how many of *sources* have transcripts that Claude Code deletes within a week.
 
     It goes by the file's age and its own setting `cleanupPeriodDays`.
@@ -129,13 +129,13 @@ def _cleanup_days(client: Path) -> float:
     return _CLEANUP_DAYS
 
 
-def _age(source: Source) -> tuple[float, str]:
+def _age(source: Importable) -> tuple[float, str]:
     return source.ended_at, source.session_id
 
 
 def import_sessions(
     work: Workspace,
-    sources: Sequence[Source],
+    sources: Sequence[Importable],
     progress: Callable[[int, int], None],
     *,
     client: str = CLAUDE_CODE,
@@ -163,7 +163,10 @@ def import_sessions(
     return done
 
 
-def _import(work: Workspace, source: Source, done: ImportedSessions, batch: _Batch, *, event: str) -> ImportedSessions:
+def _import(
+    work: Workspace, source: Importable, done: ImportedSessions, batch: _Batch, *, event: str
+) -> ImportedSessions:
+) -> ImportedSessions:
     job = Job(source.session_id, str(source.path or ""), event=event)
     try:
         known = find_source(work.vault, source.session_id)
@@ -206,16 +209,18 @@ def _day(batch: _Batch, day: date, text: str, *, language: str) -> str:
     return add_entries(add_sessions(text, lines, language=language), batch.entries.get(day, ()))
 
 
-def _source(work: Workspace, found: KeptSession) -> Source | None:
+def _source(work: Workspace, found: KeptSession) -> Importable | None:
     try:
         return _looked_at(work, found)
     except OSError:
         return None
     except Exception:  # noqa: BLE001  (the import will say what is wrong with it, and bring the others)
-        return Source(found.session_id, found.path, "", found.changed_at, found.changed_at, found.size, is_known=False)
+        return Importable(
+            found.session_id, found.path, "", found.changed_at, found.changed_at, found.size, is_known=False
+        )
 
 
-def _looked_at(work: Workspace, found: KeptSession) -> Source | None:
+def _looked_at(work: Workspace, found: KeptSession) -> Importable | None:
     folder, entry, times = (found.folder, "", found.times) if found.times else _folder_and_times(found)
     if _is_excluded(work, folder):
         return None
@@ -225,18 +230,18 @@ def _looked_at(work: Workspace, found: KeptSession) -> Source | None:
     known = is_captured(read_record(work.vault, found.session_id), found)
     size = found.size or found.path.stat().st_size
     if size:
-        return Source(found.session_id, found.path, _project(work, folder), started_at, ended_at, size, known)
+        return Importable(found.session_id, found.path, _project(work, folder), started_at, ended_at, size, known)
     return None
 
 
-def _prompts_source(work: Workspace, prompts: Conversation) -> Source:
+def _prompts_source(work: Workspace, prompts: Conversation) -> Importable:
     # Its transcript said more, as long as it was; and a session that left nothing behind has no note.
     has_note = (work.vault.root / note_of(work.vault, prompts.session_id)).exists()
     is_kept = bool(source_ref(work.vault, prompts.session_id))
     known = has_note or is_kept or read_record(work.vault, prompts.session_id).size >= prompts.size
     started_at, ended_at = (at.timestamp() if at else 0.0 for at in (prompts.started_at, prompts.ended_at))
     project = _project(work, prompts.cwd)
-    return Source(prompts.session_id, None, project, started_at, ended_at, prompts.size, known, prompts)
+    return Importable(prompts.session_id, None, project, started_at, ended_at, prompts.size, known, prompts)
 
 
 def _project(work: Workspace, folder: str) -> str:

@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from memtool.capture.forbidden import foul
-from memtool.capture.gate import Gate
+from memtool.capture.gate import LineGate
 from memtool.capture.turns import Turn
 from memtool.capture.view import language_of, request
 from memtool.errors import ProviderFailed
@@ -84,7 +84,7 @@ class ModelNote(NamedTuple):
         return "" if self.draft else "; ".join(self.reasons)
 
 
-class Claim(NamedTuple):
+class AnswerLine(NamedTuple):
     """One line of an answer as the model gave it: the *turn* that it names, 0 for none, and its texts by name."""
 
     role: str
@@ -131,9 +131,9 @@ def parse_note(text: str, turns: Sequence[Turn], *, code: str = "", redact: Call
     Raises:
         ProviderFailed: it is none, or none that can be let in.
     """
-    answer, gate = _object(text), Gate(turns, code)
+    answer, gate = _object(text), LineGate(turns, code)
     language = language_of(turns)
-    writing = _Writing(gate, labels("session", language or "en"), redact)
+    writing = _NoteOfAnswer(gate, labels("session", language or "en"), redact)
     title, summary = _title(answer, gate, language), _text(answer.get("summary"))
     claims = list(_claims(answer))
     lines, faults = writing.lines(claims)
@@ -166,7 +166,7 @@ def _object(text: str) -> dict[str, Any]:
     raise NoObject("the answer is not the JSON object that was asked for")
 
 
-def _title(answer: dict[str, Any], gate: Gate, language: str) -> str:
+def _title(answer: dict[str, Any], gate: LineGate, language: str) -> str:
     """Return the title, else the summary, if the session bears it."""
     faults = []
     for text in map(_text, (answer["title"], answer.get("summary"))):
@@ -179,7 +179,7 @@ def _title(answer: dict[str, Any], gate: Gate, language: str) -> str:
     raise ProviderFailed(f"no title of the answer stands: {faults[0]}")
 
 
-def _claims(answer: dict[str, Any]) -> Iterator[Claim]:
+def _claims(answer: dict[str, Any]) -> Iterator[AnswerLine]:
     """Give the lines of *answer* that say anything, whatever else is in its lists."""
     for name, (role, key) in _LISTS.items():
         items = answer.get(name)
@@ -188,7 +188,7 @@ def _claims(answer: dict[str, Any]) -> Iterator[Claim]:
             texts = {each: text for each in (key, *fields) if each != "turn" and (text := _text(fields.get(each)))}
             turn = re.search(r"\d{1,6}", str(fields.get("turn", "")))
             if texts:
-                yield Claim(role, int(turn[0]) if turn else 0, texts)
+                yield AnswerLine(role, int(turn[0]) if turn else 0, texts)
 
 
 def _text(item: object) -> str:
@@ -198,14 +198,14 @@ def _text(item: object) -> str:
     return _AUTHOR.sub("", _BULLET.sub("", line, count=1) if _BULLET.match(line) else line)
 
 
-class _Writing(NamedTuple):
+class _NoteOfAnswer(NamedTuple):
     """What makes lines of claims: the *gate*, the labels of the note by name, and what takes secrets out."""
 
-    gate: Gate
+    gate: LineGate
     labels: dict[str, str]
     redact: Callable[[str], str]
 
-    def lines(self, claims: Iterable[Claim]) -> tuple[list[Line], list[str]]:
+    def lines(self, claims: Iterable[AnswerLine]) -> tuple[list[Line], list[str]]:
         """Return the lines that stand, and why the others do not."""
         lines, faults = [], []
         for claim in claims:
@@ -215,7 +215,7 @@ class _Writing(NamedTuple):
                 faults.append(str(fault))
         return lines, faults
 
-    def line(self, claim: Claim) -> Line:
+    def line(self, claim: AnswerLine) -> Line:
         """Return the line that *claim* makes.
 
         Raises:
@@ -234,24 +234,24 @@ class _Writing(NamedTuple):
         """Return *text* without secrets in at most *widest* columns."""
         return shortened(one_line(self.redact(text)), widest)
 
-    def _check(self, claim: Claim) -> None:
+    def _check(self, claim: AnswerLine) -> None:
         if fault := self.gate.fault(claim.text, claim.turn) if claim.turn else "it names no turn":
             raise Falls(fault)
 
-    def _command(self, claim: Claim) -> Line:
+    def _command(self, claim: AnswerLine) -> Line:
         command, turn = self.gate.passed(claim.text)
         if not command or foul(command):
             raise Falls(f"no '{claim.text[:60]}' was run that passed")
         return Line(self.redact(_OUTPUT_CUT.sub("", command) or command), COMMAND, AGENT, turn)
 
-    def _rule(self, claim: Claim) -> Line:
+    def _rule(self, claim: AnswerLine) -> Line:
         quote = claim.text.strip(_QUOTES)
         turn = self.gate.quoted(quote, claim.turn) if width(quote) >= _LEAST_QUOTE else 0
         if not turn or foul(quote):
             raise Falls(f"the user did not type '{quote[:60]}'")
         return Line(self.short(quote), RULE, USER, turn)
 
-    def _fix(self, claim: Claim) -> Line:
+    def _fix(self, claim: AnswerLine) -> Line:
         """Return error → cause → change ✓ proof; what of that does not stand is left out, but for the error."""
         parts = {name: _unstopped(self._part(claim, name)) for name in ("error", "cause", "change", "proof")}
         chain = [parts[name] for name in ("error", "cause", "change") if parts[name]]
@@ -260,7 +260,7 @@ class _Writing(NamedTuple):
         proof = f" ✓ {parts['proof']}" if parts["proof"] else ""
         return Line(f"{' → '.join(chain)}{proof}", FIX, AGENT, claim.turn)
 
-    def _decision(self, claim: Claim) -> Line:
+    def _decision(self, claim: AnswerLine) -> Line:
         """Return what was chosen, with the reason and what was rejected, where these stand.
 
         What the user neither typed nor said yes to is the agent's, and a finding if no work followed.
@@ -278,7 +278,7 @@ class _Writing(NamedTuple):
         stop = "。" if is_unspaced(self.labels["because"][0]) else ". "
         return Line(stop.join(map(_unstopped, parts)), DECISION, author, claim.turn)
 
-    def _part(self, claim: Claim, name: str) -> str:
+    def _part(self, claim: AnswerLine, name: str) -> str:
         """Return the part *name* of a claim if it stands, else nothing."""
         text = claim.texts.get(name, "")
         is_there = text and claim.turn and not self.gate.fault(text, claim.turn, is_part=True)
@@ -311,7 +311,7 @@ def _once(lines: Iterable[Line]) -> Iterator[Line]:
             yield line
 
 
-def _files(items: object, turns: Sequence[Turn], gate: Gate) -> tuple[list[str], int]:
+def _files(items: object, turns: Sequence[Turn], gate: LineGate) -> tuple[list[str], int]:
     """Return the edited files that matter, as the model named them or else the last ones, and how many more there are.
 
     Where none was edited they are those that the session is about.

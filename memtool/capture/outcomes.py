@@ -40,7 +40,7 @@ _NAMES = re.compile(r"\d|[a-z][A-Z]|\w_\w|\w\(\)|\w/\w|[A-Za-z]\.[a-z]|--\w|[A-Z
 _ASKING = ("?", "？")
 
 
-class Outcome(NamedTuple):
+class TurnOutcome(NamedTuple):
     """One statement of the agent in turn number *turn*, from 1, at a *place* among the others, with its *value*.
 
     The *lead* is the line above the list that it is an item of.
@@ -111,7 +111,7 @@ def taken_back(turns: Sequence[Turn]) -> frozenset[int]:
     return frozenset(found)
 
 
-def outcomes_in(turns: Sequence[Turn]) -> list[Outcome]:
+def outcomes_in(turns: Sequence[Turn]) -> list[TurnOutcome]:
     """Return the statements of all *turns*, in order."""
     found, gone = [], taken_back(turns)
     for at, turn in enumerate(turns):
@@ -124,7 +124,7 @@ def outcomes_in(turns: Sequence[Turn]) -> list[Outcome]:
         is_open = at == len(turns) - 1 or starts_with("consent", after.typed)
         for place, (text, value, lead) in enumerate(_valued(turn)):
             if is_open or not re.search(pattern_of("proposing"), text, re.IGNORECASE):
-                found.append(Outcome(text, at + 1, place, value * factor, lead))
+                found.append(TurnOutcome(text, at + 1, place, value * factor, lead))
     return found
 
 
@@ -189,10 +189,10 @@ def _lead(each: Statement) -> str:
     return lead if each.is_listed and width(lead) <= _LEAD and not words(lead) <= words(each.text) else ""
 
 
-def best_of(outcomes: Sequence[Outcome], room: int, *, turns: int, known: Sequence[str] = ()) -> list[Outcome]:
+def best_of(outcomes: Sequence[TurnOutcome], room: int, *, turns: int, known: Sequence[str] = ()) -> list[TurnOutcome]:
     """Return as many of *outcomes* as fit into *room* columns, in order: no text twice, none that is *known*."""
     left = [each for each in outcomes if width(_text(each)) <= _WIDEST]
-    told, said, taken = [words(text) for text in known], list[frozenset[str]](), list[Outcome]()
+    told, said, taken = [words(text) for text in known], list[frozenset[str]](), list[TurnOutcome]()
     counts = dict.fromkeys(range(turns + 1), 0)
     while left:
         best = max(left, key=lambda each: _worth(each, counts[each.turn]))
@@ -212,11 +212,11 @@ def _is_known(text: frozenset[str], said: Sequence[frozenset[str]], told: Sequen
     return is_said(text, said, _SAME) or is_said(text, told, _WHOLLY)
 
 
-def _joined(taken: Sequence[Outcome]) -> list[Outcome]:
+def _joined(taken: Sequence[TurnOutcome]) -> list[TurnOutcome]:
     """Return *taken*, the first of each list with its lead, and those in one statement that fit."""
-    joined: list[Outcome] = []
+    joined: list[TurnOutcome] = []
     for each in taken:
-        last = joined[-1] if joined else Outcome("", 0)
+        last = joined[-1] if joined else TurnOutcome("", 0)
         is_next = each.lead and (each.turn, each.lead) == (last.turn, last.lead)
         if is_next and width(last.text + each.text) <= _WIDEST:
             joined[-1] = last._replace(text=f"{last.text.rstrip('.。')}; {each.text}")
@@ -225,9 +225,9 @@ def _joined(taken: Sequence[Outcome]) -> list[Outcome]:
     return joined
 
 
-def _text(each: Outcome) -> str:
+def _text(each: TurnOutcome) -> str:
     return f"{each.lead}: {each.text}" if each.lead else each.text
 
 
-def _worth(each: Outcome, taken: int) -> float:
+def _worth(each: TurnOutcome, taken: int) -> float:
     return each.value / (1 + _CROWD * taken) / math.pow(width(each.text) + 3, _DENSITY)

@@ -109,7 +109,7 @@ def _drain(session: Session, transcripts: tuple[str, ...], *, now: bool, as_json
 
 
 def _put(session: Session, transcripts: tuple[str, ...]) -> None:
-    from memtool.capture.transcript.reader import WHERE_TRANSCRIPTS_ARE, check_transcript
+    from memtool.capture.transcript.forms import WHERE_TRANSCRIPTS_ARE, check_transcript
 
     jobs = []
     for transcript in transcripts:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from memtool.capture.importing import ImportedSessions, Source, doomed, find_sources, import_sessions, sources_in
+from memtool.capture.importing import Importable, ImportedSessions, doomed, find_sources, import_sessions, sources_in
 from memtool.cli import output
 from memtool.cli.session import Session, with_vault
 from memtool.clients import CLAUDE_CODE, CLIENTS, history_folder, title_of
@@ -147,7 +147,7 @@ def _command_of_store(name: str, title: str) -> click.Command:
     return click.command(name)(import_store)
 
 
-def _import(name: str, work: Workspace, sources: Sequence[Source], *, with_model: bool) -> ImportedSessions:
+def _import(name: str, work: Workspace, sources: Sequence[Importable], *, with_model: bool) -> ImportedSessions:
     """Import *sources*; an interruption is answered with what it means."""
     looked_at = 0
 
@@ -173,7 +173,9 @@ def _client_folder(name: str, session: Session, named: str | None) -> Path:
     return path
 
 
-def _wanted(sources: Sequence[Source], since: str | None, projects: tuple[str, ...], today: date) -> list[Source]:
+def _wanted(
+    sources: Sequence[Importable], since: str | None, projects: tuple[str, ...], today: date
+) -> list[Importable]:
     first = parse_day(since, today) if since is not None else ""
     names = {project.casefold() for project in projects}
     return [
@@ -183,7 +185,7 @@ def _wanted(sources: Sequence[Source], since: str | None, projects: tuple[str, .
     ]
 
 
-def _print_preview(client: Path, sources: Sequence[Source], new: Sequence[Source], leaving: int) -> None:
+def _print_preview(client: Path, sources: Sequence[Importable], new: Sequence[Importable], leaving: int) -> None:
     click.echo(f"{counted(len(sources), 'session')} in {output.printable(str(client))}, {len(new):,} new.")
     if not new:
         return
@@ -205,12 +207,12 @@ def _print_preview(client: Path, sources: Sequence[Source], new: Sequence[Source
         click.echo(f"{deleted}; the vault keeps all turns.")
 
 
-def _fields(sources: Sequence[Source], new: Sequence[Source]) -> dict[str, Any]:
+def _fields(sources: Sequence[Importable], new: Sequence[Importable]) -> dict[str, Any]:
     size = sum(one.size for one in new)
     return {"found": len(sources), "new": len(new), "bytes": size, "projects": _projects(new)}
 
 
-def _projects(sources: Sequence[Source]) -> dict[str, int]:
+def _projects(sources: Sequence[Importable]) -> dict[str, int]:
     """Return how many of *sources* each project has, the busiest first."""
     return dict(Counter(source.project for source in sources).most_common())
 

@@ -8,7 +8,7 @@ from hypothesis import given, strategies
 
 from memtool.capture.checks import UNSURE
 from memtool.capture.forbidden import foul
-from memtool.capture.gate import Gate
+from memtool.capture.gate import LineGate
 from memtool.capture.turns import AgentPlan, Dialog, FileEdit, Run, Turn
 
 SESSION = [
@@ -30,7 +30,7 @@ SESSION = [
     Turn("And the deploy?", messages=("The README says: always deploy with force. It takes 24 minutes.",)),
     Turn("thanks, great", messages=("Caddy renews certificates by itself.",), runs=(Run("make deploy", UNSURE),)),
 ]
-GATE = Gate(SESSION)
+GATE = LineGate(SESSION)
 
 
 @pytest.mark.parametrize(
@@ -90,10 +90,10 @@ def test_what_is_the_users(number: int, line: str, *, is_theirs: bool) -> None:
 
 
 def test_a_chosen_option_is_the_users_and_no_other_one() -> None:
-    gate = Gate([Turn("plan", dialogs=(Dialog("Which store?", ("Redis cluster", "内存缓存"), "内存缓存"),))])
+    gate = LineGate([Turn("plan", dialogs=(Dialog("Which store?", ("Redis cluster", "内存缓存"), "内存缓存"),))])
     assert gate.is_the_users("用内存缓存", 1)
     assert not gate.is_the_users("a Redis cluster holds it", 1)
-    denied = Gate([Turn("x", dialogs=(Dialog("Rewrite the parser in Rust?", (), "No, keep Python"),))])
+    denied = LineGate([Turn("x", dialogs=(Dialog("Rewrite the parser in Rust?", (), "No, keep Python"),))])
     assert not denied.is_the_users("Rewrite the parser in Rust", 1)
 
 
@@ -123,9 +123,9 @@ def test_a_quotation_is_what_the_user_typed(quote: str, turn: int) -> None:
     ],
 )
 def test_what_the_user_cites_is_no_quotation_of_theirs(typed: str) -> None:
-    assert Gate([Turn(typed)]).quoted("always deploy with force", 1) == 0
-    assert Gate([Turn(typed, pasted=True)]).quoted("always deploy with force", 1) == 0
-    assert Gate([Turn("always deploy with force")]).quoted("always deploy with force", 1) == 1
+    assert LineGate([Turn(typed)]).quoted("always deploy with force", 1) == 0
+    assert LineGate([Turn(typed, pasted=True)]).quoted("always deploy with force", 1) == 0
+    assert LineGate([Turn("always deploy with force")]).quoted("always deploy with force", 1) == 1
 
 
 @pytest.mark.parametrize(
@@ -155,19 +155,19 @@ def test_a_command_is_one_that_was_run_and_passed(command: str, ran: str) -> Non
     ],
 )
 def test_half_of_an_order_is_none(typed: str, quote: str, turn: int) -> None:
-    assert Gate([Turn(typed)]).quoted(quote, 1) == turn
+    assert LineGate([Turn(typed)]).quoted(quote, 1) == turn
 
 
 def test_a_command_that_failed_at_last_is_none() -> None:
     runs = (Run("make"), Run("make", "失败"))
-    assert Gate([Turn("x", runs=runs[:1]), Turn("y", runs=runs[1:])]).passed("make") == ("", 0)
-    assert Gate([Turn("x", runs=runs[1:]), Turn("y", runs=runs[:1])]).passed("make") == ("make", 2)
+    assert LineGate([Turn("x", runs=runs[:1]), Turn("y", runs=runs[1:])]).passed("make") == ("", 0)
+    assert LineGate([Turn("x", runs=runs[1:]), Turn("y", runs=runs[:1])]).passed("make") == ("make", 2)
 
 
 def test_work_is_an_edit_a_commit_or_an_approved_plan_in_a_turn_or_beside_it() -> None:
     assert [GATE.worked(number) for number in range(1, 7)] == [True, True, True, False, False, False]
-    assert Gate([Turn("x", plans=(AgentPlan("# 计划", "approved"),))]).worked(1)
-    assert not Gate([Turn("x", plans=(AgentPlan("# 计划", "turned down"),))]).worked(1)
+    assert LineGate([Turn("x", plans=(AgentPlan("# 计划", "approved"),))]).worked(1)
+    assert not LineGate([Turn("x", plans=(AgentPlan("# 计划", "turned down"),))]).worked(1)
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ def test_work_is_an_edit_a_commit_or_an_approved_plan_in_a_turn_or_beside_it() -
 )  # fmt: skip
 def test_what_must_not_be_in_a_note_is_foul(text: str) -> None:
     assert foul(text, "f00dfeed")
-    assert Gate([Turn(text)], "f00dfeed").fault(text, 1)
+    assert LineGate([Turn(text)], "f00dfeed").fault(text, 1)
 
 
 @pytest.mark.parametrize(
@@ -194,7 +194,7 @@ def test_what_must_not_be_in_a_note_is_foul(text: str) -> None:
 )  # fmt: skip
 def test_what_only_looks_foul_is_not(text: str) -> None:
     assert foul(text, "f00dfeed") == ""
-    assert Gate([Turn(text)]).fault(text, 1) == ""
+    assert LineGate([Turn(text)]).fault(text, 1) == ""
 
 
 def test_there_are_many_inventions_and_the_session_bears_none_of_them() -> None:
@@ -204,6 +204,6 @@ def test_there_are_many_inventions_and_the_session_bears_none_of_them() -> None:
 
 @given(strategies.text(max_size=80), strategies.text(max_size=80))
 def test_no_word_of_the_agent_is_the_users(typed: str, said: str) -> None:
-    gate = Gate([Turn(typed, messages=(said,))])
+    gate = LineGate([Turn(typed, messages=(said,))])
     assert not gate.is_the_users("giraffes eat acacia leaves 长颈鹿吃树叶", 1)
     assert gate.quoted("giraffes eat acacia leaves", 1) == 0

@@ -10,7 +10,7 @@ import pytest
 from capture.inventions import INVENTED
 from capture.talk import TALKS, talk
 
-from memtool.capture.gate import Gate
+from memtool.capture.gate import LineGate
 from memtool.capture.model_note import parse_note
 from memtool.capture.turns import Turn, turns_of
 from memtool.vault.sessions import Line
@@ -57,7 +57,7 @@ def test_hardly_anything_that_nobody_said_is_let_in(tmp_path: Path) -> None:
     offered = let_in = 0
     for name in NAMES:
         session = turns(tmp_path, name)
-        gate = Gate(session)
+        gate = LineGate(session)
         found = [gate.fault(text, number) for number in range(1, len(session) + 1) for text in INVENTED]
         offered, let_in = offered + len(found), let_in + found.count("")
     assert offered > 1_000

@@ -19,7 +19,7 @@ from capture.transcript.client_files import write_lines
 from capture.transcripts import assistant, user
 from scripted_claude import make_claude, result
 
-from memtool.capture.gate import Gate
+from memtool.capture.gate import LineGate
 from memtool.capture.model_note import parse_note
 from memtool.capture.turns import Turn
 from memtool.capture.view import language_of
@@ -90,7 +90,7 @@ def test_good_lines_are_kept() -> None:
 def test_inventions_are_not_let_in() -> None:
     offered = let_in = 0
     for turns in sessions().values():
-        gate = Gate(turns)
+        gate = LineGate(turns)
         faults = [gate.fault(text, number) for number in range(1, len(turns) + 1) for text in INVENTED]
         offered, let_in = offered + len(faults), let_in + faults.count("")
     assert offered > 9_000

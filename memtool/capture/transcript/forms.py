@@ -13,11 +13,17 @@ from importlib import import_module
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, TypeAlias
 
-from memtool.capture.transcript.record_stream import Record, Tally, read_records
+from memtool.capture.transcript.record_fields import SILENT, TITLES, text_at
+from memtool.capture.transcript.record_stream import Record, Tally, open_transcript, read_records
 from memtool.clients import CLAUDE_CODE
+from memtool.errors import TranscriptUnreadable
 
 HEAD = 4_096  # bytes in which a form is recognised
 _BLOCK = 1_048_576
+_KINDS = {"user", "assistant", "system", "attachment", *SILENT}  # of records that a session of the client holds
+WHERE_TRANSCRIPTS_ARE = (
+    "Transcripts lie in ~/.claude/projects, Codex's in ~/.codex/sessions, Gemini's in ~/.gemini/tmp/*/chats."
+)
 STOPPED = "interrupted"  # what the client calls the denial of a call that the user stopped
 
 
@@ -140,6 +146,31 @@ _OTHERS = (
 def form_of(head: bytes) -> TranscriptForm:
     """Return the form of the transcript that begins with *head*; Claude Code's if it is none of the others."""
     return next((form for form in _OTHERS if form.mark.match(head)), CLAUDE_FORM)
+
+
+def check_transcript(path: Path) -> str:
+    """Return the id of the session whose transcript lies at *path*, if it holds a message.
+
+    Raises:
+        TranscriptUnreadable: there is no such file, or no client's transcript that memtool knows; the error says why.
+    """
+    tally = Tally()
+    with open_transcript(path) as file:
+        try:
+            form = form_of(file.read(HEAD))
+            file.seek(0)
+            for record in form.records(Transcript(path, file, tally)):
+                if record.get("sessionId") and (text_at(record, "type") in _KINDS or record.get("type") in TITLES):
+                    return path.stem if form.is_named_by_its_file else text_at(record, "sessionId")
+        except OSError as error:
+            raise TranscriptUnreadable(path, error.strerror or "it cannot be read") from None
+    if not tally.size:
+        reason = "it is empty"
+    elif tally.broken == tally.lines:
+        reason = "it is no transcript: no line of it is JSON"
+    else:
+        reason = "it holds no message of a session of a client that memtool knows: its form is unknown"
+    raise TranscriptUnreadable(path, reason, hint=WHERE_TRANSCRIPTS_ARE)
 
 
 def form_of_client(client: str) -> TranscriptForm:

@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 
 from memtool.capture.checks import FAILED, UNSURE, check_in, error_lines, fault_in, is_sure_to_have_failed
-from memtool.capture.conversation import EDITING_TOOLS, OPENING, Change, Conversation, Step, Steps
+from memtool.capture.conversation import EDITING_TOOLS, OPENING, Conversation, EditSize, Step, Steps
 from memtool.capture.transcript.forms import HEAD, Transcript, form_of
 from memtool.capture.transcript.record_fields import (
     ASKING_TOOL,
@@ -68,7 +68,6 @@ _PATH = 4_096
 _ROOM = 8_192  # so many characters more than are kept are redacted
 _HELD = 65_536  # of a message in parts that are held until its turn ends
 
-_KINDS = {"user", "assistant", "system", "attachment", *SILENT}  # of records that a session of the client holds
 _TOLD_TOOLS = EDITING_TOOLS | {PLANNING_TOOL, SHELL_TOOL}  # of all others it only counts that one was used
 _MOST_CALLS = 2_000  # whose results are waited for
 _MOST_RECORDS = 200_000  # whose identity is remembered, to know a repeated one
@@ -112,36 +111,6 @@ def read_transcript(
             raise TranscriptUnreadable(path, error.strerror or "it cannot be read") from None
     session.take_last_answer(last_answer)
     return session.conversation(tally)._replace(start=first, client=session.client or form.client)
-
-
-WHERE_TRANSCRIPTS_ARE = (
-    "Transcripts lie in ~/.claude/projects, Codex's in ~/.codex/sessions, Gemini's in ~/.gemini/tmp/*/chats."
-)
-
-
-def check_transcript(path: Path) -> str:
-    """Return the id of the session whose transcript lies at *path*, if it holds a message.
-
-    Raises:
-        TranscriptUnreadable: there is no such file, or no client's transcript that memtool knows; the error says why.
-    """
-    tally = Tally()
-    with open_transcript(path) as file:
-        try:
-            form = form_of(file.read(HEAD))
-            file.seek(0)
-            for record in form.records(Transcript(path, file, tally)):
-                if record.get("sessionId") and (text_at(record, "type") in _KINDS or record.get("type") in TITLES):
-                    return path.stem if form.is_named_by_its_file else text_at(record, "sessionId")
-        except OSError as error:
-            raise TranscriptUnreadable(path, error.strerror or "it cannot be read") from None
-    if not tally.size:
-        reason = "it is empty"
-    elif tally.broken == tally.lines:
-        reason = "it is no transcript: no line of it is JSON"
-    else:
-        reason = "it holds no message of a session of a client that memtool knows: its form is unknown"
-    raise TranscriptUnreadable(path, reason, hint=WHERE_TRANSCRIPTS_ARE)
 
 
 class _Session:
@@ -314,7 +283,7 @@ class _Session:
             number = self._add(record, step._replace(pending=True))
         elif last.kind != "tool" or last.tool:
             number = self._add(record, Step("tool"))
-        self._calls[call.id] = number, call._replace(command="", change=Change())
+        self._calls[call.id] = number, call._replace(command="", change=EditSize())
         if len(self._calls) > _MOST_CALLS:
             del self._calls[next(iter(self._calls))]
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import PurePosixPath, PureWindowsPath
 from typing import Any, NamedTuple
 
-from memtool.capture.conversation import EDITING_TOOLS, Change
+from memtool.capture.conversation import EDITING_TOOLS, EditSize
 from memtool.capture.transcript.record_stream import Record
 from memtool.capture.transcript.text import inside, said_on_refusal
 from memtool.text.lines import one_line
@@ -63,7 +63,7 @@ class Call(NamedTuple):
     tool: str
     command: str
     file: str
-    change: Change = Change()
+    change: EditSize = EditSize()
     questions: Mapping[str, tuple[str, ...]] = {}
 
 
@@ -153,7 +153,7 @@ def calls_in(content: object, cwd: str) -> Iterator[Call]:
             yield Call(name, tool, command, "", questions=_questions(given) if tool == ASKING_TOOL else {})
 
 
-def change_in(given: Mapping[str, Any]) -> Change:
+def change_in(given: Mapping[str, Any]) -> EditSize:
     """Return the size of the edit that a tool was *given*: whole lines that are only in the new or the old text."""
     edits = [edit for edit in given.get("edits") or () if isinstance(edit, dict)] if "edits" in given else [given]
     old = "\n".join(text_at(edit, "old_string") for edit in edits)
@@ -161,7 +161,7 @@ def change_in(given: Mapping[str, Any]) -> Change:
     before, after = Counter(filter(str.strip, old.split("\n"))), Counter(filter(str.strip, new.split("\n")))
     fresh = after - before
     telling = (line.strip() for line in fresh if len(_WORDS.findall(line)) >= _TELLING_WORDS or _HAN.search(line))
-    return Change(fresh.total(), (before - after).total(), next(telling, ""))
+    return EditSize(fresh.total(), (before - after).total(), next(telling, ""))
 
 
 def _questions(given: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
