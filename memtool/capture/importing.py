@@ -166,7 +166,6 @@ def import_sessions(
 def _import(
     work: Workspace, source: Importable, done: ImportedSessions, batch: _Batch, *, event: str
 ) -> ImportedSessions:
-) -> ImportedSessions:
     job = Job(source.session_id, str(source.path or ""), event=event)
     try:
         known = find_source(work.vault, source.session_id)
