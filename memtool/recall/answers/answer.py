@@ -1,0 +1,48 @@
+"""The answer of memory to a question: the memories that fit, each with the statements that answer."""
+
+from __future__ import annotations
+
+from memtool.named_tuple import NamedTuple
+from memtool.vault.sessions import Line
+
+SESSION, NOTE, FACT, TRANSCRIPT = "session", "note", "fact", "transcript"
+
+
+class Budget(NamedTuple):
+    """The room of an interface.
+
+    Args:
+        characters: of all statements together.
+        notes: memories at most.
+        statements: of one memory at most.
+        first: share of the room that the first memory may fill.
+    """
+
+    characters: int
+    notes: int
+    statements: int
+    first: float = 1.0
+
+
+class Answer(NamedTuple):
+    """A memory that answers.
+
+    Args:
+        ref: its path in the vault.
+        title: of the note; of a session, what came of it.
+        date: ISO; empty if unknown.
+        project: empty for none.
+        kind: `SESSION`, `NOTE`, `FACT` or `TRANSCRIPT`.
+        statements: those that answer, whole, in the order of the note.
+        files: names of files that matter and that no statement names.
+        likelihood: from 0 to 1, that a reader finds it worth reading.
+    """
+
+    ref: str
+    title: str
+    date: str
+    project: str
+    kind: str
+    statements: tuple[Line, ...] = ()
+    files: tuple[str, ...] = ()
+    likelihood: float = 0.0

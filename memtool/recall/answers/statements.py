@@ -1,0 +1,97 @@
+"""The statements of a memory that answer a question, each whole or not at all. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+
+from memtool.recall.answers.answer import Budget
+from memtool.text.languages import all_labels, pattern_of
+from memtool.text.tokens import index_terms
+from memtool.vault.authors import ASKED, COMMAND, DECISION, OPEN, RULE, SUMMARY, TITLE, USER
+from memtool.vault.sessions import Line
+
+LONGEST = 330  # characters of one statement; of a longer one, its first sentences
+_OF_PROMPT = 0.45  # what a statement gains from the words of the prompt that it answers
+_OF_ROLE = {RULE: 1.6, DECISION: 1.2}
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=\S)|(?<=[。！？；])")
+_DONE_SIGN = "✅|✓|~~|-$"
+_LONGEST_STATUS = 80  # characters; a longer one says what was tested, or why
+
+
+def choose(weights: Mapping[str, float], statements: Sequence[Line], budget: Budget) -> tuple[Line, ...]:
+    """Return those of *statements* that answer best and fit *budget* together, in their order.
+
+    Args:
+        weights: of the terms of the question, as `memtool.text.tokens` makes them.
+        statements: of one memory (`memtool.vault.sessions.lines_of`).
+        budget: for this one memory.
+    """
+    ranked = sorted(candidates(statements), key=lambda line: -strength(weights, line))
+    chosen: list[Line] = []
+    room = budget.characters
+    for line in ranked:
+        if len(chosen) == budget.statements:
+            break
+        if len(line.text) <= room and not any(_says_same(line, other) for other in chosen):
+            chosen.append(line)
+            room -= len(line.text)
+    return tuple(sorted(chosen, key=lambda line: line.number))
+
+
+def candidates(statements: Iterable[Line]) -> Iterator[Line]:
+    """Give those of *statements* that tell something to somebody who was not there, none longer than `LONGEST`."""
+    for line in statements:
+        if tells(line) and (text := whole(line.text)):
+            yield line._replace(text=text)
+
+
+def strength(weights: Mapping[str, float], line: Line) -> float:
+    """Return how much *line* answers a question whose terms have these *weights*."""
+    own = terms_of(line.text)
+    above = terms_of(line.asked) - own if line.asked else frozenset[str]()
+    held = sum(weights[term] for term in own & weights.keys())
+    return held + _OF_PROMPT * sum(weights[term] for term in above & weights.keys()) + _OF_ROLE.get(line.role, 0.0)
+
+
+def tells(line: Line) -> bool:
+    """Whether *line* is a statement: no question, stump, status, and of what the user typed only what they will."""
+    text = line.text
+    if text.endswith(("?", "？", "…", "...", *_marks_of_doubt())):
+        return False
+    if line.role in (ASKED, TITLE, SUMMARY) and line.author == USER:
+        return _has("willing", text)
+    if line.role == COMMAND:
+        return True
+    is_status = len(text) <= _LONGEST_STATUS and _has("status_line", text, at_start=True)
+    is_closed = line.role == OPEN and (re.match(_DONE_SIGN, text) or _has("closed_item", text))
+    return not (is_status or is_closed or (not line.role and re.match(r"[A-H\d]\d? = ", text)))
+
+
+def whole(text: str, most: int = LONGEST) -> str:
+    """Return *text*, or as many of its first sentences as *most* characters hold: none is ever cut."""
+    if len(text) <= most:
+        return text
+    end = max((match.start() for match in _SENTENCE_END.finditer(text, 0, most + 1)), default=0)
+    return text[:end].strip()
+
+
+@lru_cache(maxsize=8_192)  # one prompt after another finds the same notes: `memtool test`, the warm helper
+def terms_of(text: str) -> frozenset[str]:
+    """Return the terms of *text*."""
+    return frozenset(index_terms(text))
+
+
+def _says_same(one: Line, other: Line) -> bool:
+    return one.text in other.text or other.text in one.text
+
+
+def _has(kind: str, text: str, *, at_start: bool = False) -> bool:
+    find = re.match if at_start else re.search  # which compile a pattern when it is first used
+    return find(pattern_of(kind), text, re.IGNORECASE) is not None
+
+
+def _marks_of_doubt() -> tuple[str, ...]:
+    """Return the mark behind an answer that the user questioned next, in each language."""
+    return tuple(form.partition("{}")[2] for form in all_labels("summary")["objected"])
