@@ -1,4 +1,4 @@
-"""Passwords in the columns of tables (Markdown, CSV, aligned by blanks) whose head is the name of a password."""
+"""Passwords in the columns of tables (Markdown, CSV, aligned by blanks, SQL) that are named after a password."""
 
 from __future__ import annotations
 
@@ -7,18 +7,23 @@ from collections.abc import Iterator
 from functools import cache
 
 from memtool.redaction.names import PASSWORD, Proof, named_secrets, secret_of
+from memtool.redaction.shapes import compiled
 from memtool.redaction.values import Form, is_common, is_secret
 from memtool.redaction.views import Finding
 from memtool.text.languages import words
 
 _LONGEST_ROW = 2_000  # characters
 _MOST_COLUMNS = 24
+_INSERT = r"(?i)insert (?:or \w{1,12} )?into [\w.\"`\[\]]{1,80}\s*\(([^()\n]{1,600})\)\s*values\s*(?=\()"
+_TUPLE = r"\s*,?\s*\(((?:'(?:[^'\n]|'')*+'|[^'()\n]){1,2000}+)\)"
+_SQL_VALUE = r"'((?:[^'\n]|'')*+)'|[^',\s][^',]*+"
 
 
 def find_in_columns(text: str) -> Iterator[Finding]:
-    """Return the values in those columns of tables (Markdown, CSV) that are called by the name of a password."""
+    """Return the values in the columns of tables (Markdown, CSV, SQL) that are named after a password."""
     if not _mentions_password(text):
         return
+    yield from _inserted(text)
     head: list[str] = []
     separator, place = "", 0
     for line in text.splitlines(keepends=True):
@@ -32,6 +37,18 @@ def find_in_columns(text: str) -> Iterator[Finding]:
             if not any(map(_is_head, head)) or not all(map(_may_be_head, head)):
                 head = []
         place += len(line)
+
+
+def _inserted(text: str) -> Iterator[Finding]:
+    """Give the string literals that `INSERT INTO` writes into a column of passwords."""
+    for insert in compiled(_INSERT).finditer(text):
+        head, at = insert[1].split(","), insert.end()
+        while any(map(_is_head, head)) and (row := compiled(_TUPLE).match(text, at)):
+            at = row.end()
+            cells = list(compiled(_SQL_VALUE).finditer(text, *row.span(1)))
+            if len(cells) == len(head):
+                found = [cell for name, cell in zip(head, cells, strict=True) if _is_head(name) and cell[1]]
+                yield from (Finding(*cell.span(1), PASSWORD.kind) for cell in found if _is_value(cell[1]))
 
 
 def _in_row(line: str, place: int, head: list[str], separator: str) -> Iterator[Finding]:

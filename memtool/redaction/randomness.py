@@ -18,6 +18,7 @@ KIND = "random"
 _LEAST = 24  # 16 bytes in base64 and a little: what most makers of tokens draw at least
 _JUDGED = 128  # characters of a long string are enough
 _FRONT = 64  # characters that tell what begins behind them
+_LONGEST_KEY = 4_096
 _LEAST_IN_LINK = 16
 _REMAINS = 16  # characters that are not hexadecimal
 
@@ -64,7 +65,11 @@ def _behind_host(text: str, found: Finding) -> Finding:
 
 def is_public(text: str, start: int) -> bool:
     """Return whether what is in front of *start* says that no secret begins there."""
-    return _patterns().front.search(text, max(start - _FRONT, 0), start) is not None
+    begin = text.rfind("-----BEGIN ", max(start - _LONGEST_KEY, 0), start)
+    armour = _patterns().armour.match(text, begin) if begin >= 0 else None
+    return (armour is not None and start < armour.end()) or (
+        _patterns().front.search(text, max(start - _FRONT, 0), start) is not None
+    )
 
 
 def looks_random(text: str, least: int = _LEAST) -> bool:
@@ -112,6 +117,7 @@ class _RunPatterns(NamedTuple):
     run: re.Pattern[str]
     piece: re.Pattern[str]
     public: re.Pattern[str]
+    armour: re.Pattern[str]
     front: re.Pattern[str]
     in_host: re.Pattern[str]
     link: re.Pattern[str]
@@ -134,6 +140,11 @@ def _patterns() -> _RunPatterns:
             r"sha(?:1|256|384|512)-|_Z[A-Z0-9]|AAAA[BC]3Nza|AAAAE2Vj|[a-z]{2,12}_01[A-Za-z0-9]{20,24}(?![A-Za-z0-9])"
             r"|(?:msg|toolu|srvtoolu|req|chatcmpl|call|resp|thread|asst|step|file|session|evt|cus|prod|price|sub|acct|org"
             r"|proj|dpl)[_-](?!.{0,64}secret)"
+        ),
+        # Public keys and certificates in their armour (RFC 7468, OpenPGP).
+        armour=re.compile(
+            r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,2}(?:PUBLIC KEY(?: BLOCK)?|CERTIFICATE(?: REQUEST)?|CRL)-----"
+            r"(?:\s|\\+[nr])*+(?:[A-Za-z0-9+/=]{1,80}+(?:\s|\\+[nr])*+)++-----END "
         ),
         # Fingerprints and checksums, the contents of files in addresses, ids in addresses.
         front=re.compile(r"(?:SHA256:|\bh1:|\bdata:[\w/+.-]{1,40};base64,|[?&](?:list|v|id)=)\Z"),

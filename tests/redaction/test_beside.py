@@ -46,6 +46,7 @@ SECRETS = (
     ("changed the password from kirschkern to Pflaumenkern9", "kirschkern"),
     ("password of the mqtt broker = mosquito", "mosquito"),
     ("[database]\nuser = app\npassword = kieselstein", "kieselstein"),
+    ("use Quiet-Meadow-73 to log in to the shop as anna@example.org, then stop", "Quiet-Meadow-73"),
     ("lol the password is literally password123", "password123"),
     ("wget --user=anna --password='Herr Ribbeck' https://x.example.org", "Ribbeck"),
     ("driver.find_element(By.ID, 'password').send_keys('Selenium#5')", "Selenium#5"),

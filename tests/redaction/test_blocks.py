@@ -137,6 +137,14 @@ def test_a_putty_key_goes(redact: Redactor) -> None:
     assert cleaned.startswith("PuTTY-User-Key-File-3: ssh-ed25519\n")
 
 
+@pytest.mark.parametrize("name", ["PUBLIC KEY", "RSA PUBLIC KEY", "CERTIFICATE", "CERTIFICATE REQUEST"])
+@pytest.mark.parametrize("end", ["\n", r"\n"])
+def test_a_public_key_stays_and_a_token_behind_it_goes(redact: Redactor, name: str, end: str) -> None:
+    armour = end.join([f"-----BEGIN {name}-----", noise(64, BASE64), noise(40, BASE64), f"-----END {name}-----", ""])
+    assert redact(f"公钥 {armour}") == f"公钥 {armour}"
+    assert noise(50, BASE64) not in redact(f"{armour}{noise(50, BASE64)}")
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -38,6 +38,8 @@ CARRIERS = lines("""
     SHW  Passwort geändert auf §
     SH   Zugangsdaten: admin / §
     SHWN | host | user | password |⏎| --- | --- | --- |⏎| db1 | app | § |
+    SHW  INSERT INTO users (id, email, plain_password) VALUES⏎  (1, 'a@example.org', '§');
+    SHW  insert into `用户` (名字, 密码, 角色) values ('小王', '无', 'x'), ('Ann''s', '§', 'admin')
     SHWN | 用户 | 密码 |⏎|---|---|⏎| root | § |
     SHWN user,password,role⏎anna,§,admin
     SHWP keytool -importkeystore -storepass '§' -srckeystore a.jks
@@ -146,6 +148,8 @@ INNOCENT = lines(r"""
     tests/auth/test_password_reset.py::test_reset_link_expires PASSED
     Merge branch 'fix/password-reset' into release/2024.3
     k8s pod shop-api-7d9f8b6c5-x2x7q restarted after the login
+    INSERT INTO users (name, password) VALUES ($1, $2), ('a', NULL)
+    INSERT INTO 用户 (密码, 名字) VALUES (?, '小王')
 """)
 
 
