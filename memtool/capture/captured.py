@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memtool.capture.queue import Job
-from memtool.capture.source import bring_back, set_aside
 from memtool.capture.transcript.forms import KeptSession, form_of_client
 from memtool.vault.changes import Change
 from memtool.vault.layout import Vault, session_name
 from memtool.vault.session_names import recorded_ref
+from memtool.vault.sources import bring_back, set_aside
 from memtool.vault.state import make_state_folder, read_state, write_state
 
 _LARGEST = 16_777_216  # bytes; a record that is larger was not written by memtool

@@ -18,9 +18,9 @@ from memtool.capture.log import ERROR, WARNING, LogEntry
 from memtool.capture.note_summary import NOTE, summarise_note
 from memtool.capture.queue import SWEEP, Job, Queue, forget_start, only_worker
 from memtool.capture.session_capture import GOES_ON, Captured, capture_session
-from memtool.capture.source import trim_sources
 from memtool.clients import CLAUDE_CODE, title_of
 from memtool.errors import MemtoolError, sentence_of
+from memtool.vault.sources import trim_sources
 from memtool.vault.uncommitted import commit_noted
 from memtool.workspace import Workspace
 

@@ -21,7 +21,7 @@ from memtool.capture.daily_lines import Edit, change_daily, daily_ref, edit_entr
 from memtool.capture.queue import Job
 from memtool.capture.session_capture import IMPORT, IMPORT_WITH_MODEL, Later, capture
 from memtool.capture.session_reading import ReadSession, read_session, source_of
-from memtool.capture.source import find_source, source_ref, trim_sources
+from memtool.capture.source import find_source
 from memtool.capture.switches import is_excluded, is_print_mode
 from memtool.capture.transcript.forms import KeptSession, form_of_client
 from memtool.capture.transcript.record_fields import text_at, time_of
@@ -31,6 +31,7 @@ from memtool.errors import MemtoolError, TranscriptUnreadable, sentence_of
 from memtool.text.lines import counted
 from memtool.vault.daily import DailyEntry, add_entries, add_sessions
 from memtool.vault.session_names import note_of
+from memtool.vault.sources import source_ref, trim_sources
 from memtool.vault.uncommitted import commit_noted, note_uncommitted
 from memtool.workspace import Workspace
 

@@ -10,9 +10,10 @@ from memtool.capture.captured import read_record
 from memtool.capture.kept_note import kept_note
 from memtool.capture.queue import only_worker
 from memtool.capture.session_capture import RULES, rewrite_session
-from memtool.capture.source import list_sources, read_source
+from memtool.capture.source import read_source
 from memtool.errors import Busy, MemtoolError, sentence_of
 from memtool.text.lines import counted
+from memtool.vault.sources import list_sources
 from memtool.vault.uncommitted import commit_noted
 from memtool.workspace import Workspace
 

@@ -21,7 +21,7 @@ from memtool.capture.rules_note import leaves_note, write_by_rules
 from memtool.capture.saved import saved_in, without_saved
 from memtool.capture.session_note import daily_sessions, last_minute, shown_file
 from memtool.capture.session_reading import ReadSession, read_session
-from memtool.capture.source import Source, find_source, is_in_git, source_ref, write_source
+from memtool.capture.source import Source, find_source, write_source
 from memtool.capture.switches import is_excluded
 from memtool.clients import CLAUDE_CODE
 from memtool.errors import MemtoolError
@@ -38,6 +38,7 @@ from memtool.vault.note import first_sentence
 from memtool.vault.project_area import ProjectArea
 from memtool.vault.session_names import note_of
 from memtool.vault.sessions import Draft, SessionNote, is_as_written, render_session, told_in
+from memtool.vault.sources import is_in_git, source_ref
 from memtool.vault.uncommitted import note_uncommitted
 from memtool.workspace import Workspace
 

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from memtool.capture.session_turns import TurnRow, turn_of, turn_rows, turn_text, without_marks
-from memtool.capture.source import Source, list_sources, read_source
+from memtool.capture.source import Source, read_source
 from memtool.cli import output
 from memtool.cli.session import Session
 from memtool.errors import SessionNotFound, UsageError
@@ -20,6 +20,7 @@ from memtool.vault.files import read_text
 from memtool.vault.layout import session_name
 from memtool.vault.reading import Ref, with_lines
 from memtool.vault.session_names import session_of
+from memtool.vault.sources import list_sources
 
 _SHORTEST_ID = 4  # characters of the beginning of a session's id
 _WIDE = 48  # columns of a text in a list

@@ -8,7 +8,6 @@ from functools import partial
 
 from memtool.capture.log import DAYS, NAME as LOG_NAME, LogEntry, read_problems
 from memtool.capture.queue import Queue
-from memtool.capture.source import MB, last_removal, list_sources
 from memtool.consolidate.week import read_run
 from memtool.doctor.check import BROKEN, NOTE, OK, Check
 from memtool.embeddings.helper import SILENCE, HelperPlace, ask_helper, fell_silent, is_at_work
@@ -20,6 +19,7 @@ from memtool.llm import Request, models_of, open_provider
 from memtool.llm.call_log import CallLog, usage
 from memtool.llm.chain import Chain, Clock
 from memtool.text.lines import counted
+from memtool.vault.sources import MB, last_removal, list_sources
 from memtool.vault.state import outer_folder
 from memtool.workspace import Workspace
 

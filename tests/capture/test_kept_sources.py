@@ -13,10 +13,11 @@ from desk import Desk
 
 from memtool.capture.captured import follow_undo, read_record
 from memtool.capture.importing import find_sources, import_sessions
-from memtool.capture.source import find_source, list_sources, read_source
+from memtool.capture.source import find_source, read_source
 from memtool.recall.remembering.purge import find_purge_target, purge
 from memtool.settings.sections import CaptureSettings, TranscriptSettings
 from memtool.vault.changes import find_change
+from memtool.vault.sources import list_sources
 from memtool.vault.undoing import undo
 
 if TYPE_CHECKING:

@@ -11,24 +11,21 @@ from pathlib import Path
 
 import pytest
 
-from memtool.capture.source import (
-    Removal,
-    Source,
-    find_source,
-    is_in_git,
-    last_removal,
-    list_sources,
-    read_source,
-    remove_source,
-    source_ref,
-    trim_sources,
-    write_source,
-)
+from memtool.capture.source import Source, find_source, read_source, write_source
 from memtool.capture.turns import AgentPlan, Dialog, FileEdit, Run, Turn
 from memtool.errors import BrokenVaultFile, OutsideVault
 from memtool.settings.sections import TranscriptSettings
 from memtool.vault.git import tell
 from memtool.vault.layout import Vault
+from memtool.vault.sources import (
+    Removal,
+    is_in_git,
+    last_removal,
+    list_sources,
+    remove_source,
+    source_ref,
+    trim_sources,
+)
 
 NOW = datetime(2026, 2, 10, 6, 30, tzinfo=UTC)
 TURNS = (

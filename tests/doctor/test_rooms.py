@@ -15,7 +15,7 @@ from desk import Desk
 from scripted_models import refusal, serve_models
 
 from memtool import settings
-from memtool.capture.source import Source, trim_sources, write_source
+from memtool.capture.source import Source, write_source
 from memtool.capture.turns import Turn
 from memtool.doctor import (
     BROKEN,
@@ -35,6 +35,7 @@ from memtool.settings.sections import ModelSettings, TranscriptSettings
 from memtool.vault.git import tell
 from memtool.vault.layout import Vault
 from memtool.vault.scan import scan
+from memtool.vault.sources import trim_sources
 from memtool.vault.template import make_vault
 
 

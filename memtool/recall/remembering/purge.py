@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 from memtool.capture.captured import Record, read_record, write_record
 from memtool.capture.queue import only_worker
-from memtool.capture.source import remove_source
 from memtool.errors import Busy, MemtoolError, NoteNotFound, UsageError
 from memtool.index.engine import place_of, use_index
 from memtool.recall.remembering.forget import LINE, NOTE, ForgetTarget, find_target, remove
@@ -28,6 +27,7 @@ from memtool.vault.masking import all_refs, drop_indexes, mask_files, mask_state
 from memtool.vault.purged import KIND, PURGE, keep_purged
 from memtool.vault.rewriting import Rewritten, refuse_unsafe, rewrite_history
 from memtool.vault.session_names import session_at
+from memtool.vault.sources import remove_source
 from memtool.vault.template import template_text
 from memtool.workspace import Workspace
 

@@ -1,0 +1,213 @@
+"""The files of the kept sources of sessions: `transcripts/<year>/<session>.jsonl.gz` (docs/vault-format.md).
+
+The first line describes the session, each following line is a turn, and the last one holds the note as memtool wrote
+it last. A file may come from a stranger: what it holds is bounded and checked when it is read. Its turns as values are
+in `memtool.capture.source`.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+import re
+import zlib
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import datetime, timedelta
+from itertools import accumulate
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from memtool.errors import BrokenVaultFile
+from memtool.settings.sections import TranscriptSettings
+from memtool.vault.files import make_folder, read_content
+from memtool.vault.layout import Vault, session_name
+from memtool.vault.state import make_state_folder, read_record, write_state, writing_in
+
+FOLDER = "transcripts"
+SUFFIX = ".jsonl.gz"
+MB = 1_048_576
+
+_ASIDE = "undone"  # folder in `.memtool`
+_IGNORE = ".gitignore"
+_LARGEST_PACKED, _LARGEST = 16_777_216, 134_217_728  # bytes of a file, and of what it unpacks to
+_LARGEST_RECORD = 4_096
+_YEAR = re.compile("[0-9]{4}")
+
+
+class KeptSource(NamedTuple):
+    """The file of a source: the name of its session, its *path*, size in bytes, and when the session ended."""
+
+    name: str
+    path: Path
+    size: int
+    ended_at: float
+
+
+def source_ref(vault: Vault, session_id: str, started_at: datetime | None = None) -> str:
+    """Return the path of the source of a session: where it lies, else in the year of the session's first day.
+
+    Empty if there is none and *started_at* is not given.
+    """
+    name = f"{session_name(session_id)}{SUFFIX}"
+    for year in _years(vault):
+        if (vault.root / FOLDER / year / name).is_file():
+            return f"{FOLDER}/{year}/{name}"
+    return f"{FOLDER}/{started_at.astimezone().year:04}/{name}" if started_at else ""
+
+
+def read_lines(vault: Vault, ref: str) -> bytes:
+    """Return the lines of the source at *ref*.
+
+    Raises:
+        BrokenVaultFile: it cannot be read, or is too large.
+        OutsideVault: a symlink leads out of the vault.
+    """
+    try:
+        return unpacked(ref, read_content(vault.path(ref), largest=_LARGEST_PACKED))
+    except OSError as error:
+        raise BrokenVaultFile(f"'{ref}' cannot be read: {error.strerror}") from None
+
+
+def unpacked(ref: str, packed: bytes) -> bytes:
+    """Return what the file *packed* of the source at *ref* holds.
+
+    Raises:
+        BrokenVaultFile: it is damaged, or too large.
+    """
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(packed)) as file:
+            content = file.read(_LARGEST + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise BrokenVaultFile(f"'{ref}' cannot be unpacked: {error}") from None
+    if len(content) > _LARGEST:
+        raise BrokenVaultFile(f"'{ref}' unpacks to more than {_LARGEST // MB} MB")
+    return content
+
+
+def objects_in(content: bytes) -> Iterator[dict[str, Any]]:
+    """Give the JSON objects on the lines of *content*; a line that is none is left out."""
+    for line in content.splitlines():
+        with suppress(ValueError, RecursionError):
+            fields = json.loads(line)
+            if isinstance(fields, dict):
+                yield fields
+
+
+def ignore_sources(vault: Vault) -> None:
+    """Let git ignore the folder of sources, unless its owner has said something else there.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    path = vault.path(f"{FOLDER}/{_IGNORE}")
+    make_folder(path.parent)
+    with suppress(FileExistsError), open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write("*\n")
+
+
+def is_source(ref: str) -> bool:
+    """Return whether a source lies at *ref*."""
+    return ref.startswith(f"{FOLDER}/") and ref.endswith(SUFFIX)
+
+
+def is_in_git(vault: Vault) -> bool:
+    """Return whether the vault's owner wants its sources in git: the line `*` is not in `transcripts/.gitignore`."""
+    with suppress(OSError, UnicodeDecodeError):
+        return "*" not in (vault.root / FOLDER / _IGNORE).read_text(encoding="utf-8").split()
+    return False
+
+
+def list_sources(vault: Vault) -> list[KeptSource]:
+    """Return all sources of *vault*, those of the oldest sessions first."""
+    found: list[KeptSource] = []
+    for year in _years(vault):
+        with suppress(OSError), os.scandir(vault.root / FOLDER / year) as entries:
+            for entry in entries:
+                if entry.name.endswith(SUFFIX) and entry.is_file(follow_symlinks=False):
+                    about, name = entry.stat(follow_symlinks=False), entry.name.removesuffix(SUFFIX)
+                    found.append(KeptSource(name, Path(entry.path), about.st_size, about.st_mtime))
+    return sorted(found, key=lambda one: (one.ended_at, one.name))
+
+
+def remove_source(vault: Vault, session_id: str) -> bool:
+    """Remove the source of the session, also one that was set aside; return whether there was one."""
+    bring_back(vault, session_id)
+    ref = source_ref(vault, session_id)
+    if ref:
+        vault.path(ref).unlink(missing_ok=True)
+    return bool(ref)
+
+
+def set_aside(vault: Vault, session_id: str) -> None:
+    """Take the source of a session whose capture was undone out of the vault, until `bring_back`."""
+    if ref := source_ref(vault, session_id):
+        aside = vault.state_path / _ASIDE / ref
+        with writing_in(aside.parent):
+            make_state_folder(aside.parent)
+            os.replace(vault.path(ref), aside)
+
+
+def bring_back(vault: Vault, session_id: str) -> None:
+    """Put the source back that was set aside, unless the session has a newer one."""
+    name = f"{session_name(session_id)}{SUFFIX}"
+    for aside in (vault.state_path / _ASIDE / FOLDER).glob(f"[0-9][0-9][0-9][0-9]/{name}"):
+        path = vault.path(f"{FOLDER}/{aside.parent.name}/{name}")
+        with writing_in(path.parent):
+            make_folder(path.parent)
+            if path.exists():
+                aside.unlink()
+            else:
+                os.replace(aside, path)
+
+
+class Removal(NamedTuple):
+    """The last time that sources were removed because of their age or size: ISO 8601, and how many *sessions*."""
+
+    at: str = ""
+    sessions: int = 0
+
+
+def trim_sources(vault: Vault, settings: TranscriptSettings, now: datetime) -> int:
+    """Remove the sources of the oldest sessions beyond what *settings* keep; return how many. `last_removal` tells.
+
+    Raises:
+        NotWritable: a source cannot be removed.
+    """
+    kept = list_sources(vault)
+    oldest = (now - timedelta(days=settings.keep_days)).timestamp() if settings.keep_days else 0.0
+    excess = sum(one.size for one in kept) - settings.max_mb * MB if settings.max_mb else 0
+    gone = [
+        one
+        for one, before in zip(kept, accumulate((one.size for one in kept), initial=0), strict=False)
+        if one.ended_at < oldest or before < excess
+    ]
+    if gone:
+        with writing_in(vault.root / FOLDER):
+            for one in gone:
+                one.path.unlink(missing_ok=True)
+        with suppress(OSError):
+            write_state(_removal_path(vault), json.dumps(Removal(now.isoformat(), len(gone))._asdict()).encode())
+    return len(gone)
+
+
+def last_removal(vault: Vault) -> Removal | None:
+    """Return when `trim_sources` has removed something last; None if it never has."""
+    return read_record(_removal_path(vault), Removal(), largest=_LARGEST_RECORD)
+
+
+def _removal_path(vault: Vault) -> Path:
+    return vault.state_path / "transcripts.json"
+
+
+def _years(vault: Vault) -> list[str]:
+    """Return the names of the folders of years. A symlink is none: a vault does not choose what is removed."""
+    folder = vault.root / FOLDER
+    with suppress(OSError), os.scandir(folder) as entries:
+        if not folder.is_symlink():
+            return sorted(
+                one.name for one in entries if _YEAR.fullmatch(one.name) and one.is_dir(follow_symlinks=False)
+            )
+    return []
