@@ -63,7 +63,7 @@ def parse_questions(lines: Iterable[str]) -> list[KnownQuestion]:
 def evaluate(questions: Sequence[KnownQuestion], places: Sequence[Sequence[HitSpan]]) -> dict[str, float]:
     """Return the mean of each metric over *questions*; *places* are the hits of each, best first.
 
-    Recall and MRR count distinct notes in the order of the hits; `lines@6` is the share of evidence lines that the
+    `hit@1` is the share of questions whose first note is relevant. Recall and MRR count distinct notes in the order of the hits; `lines@6` is the share of evidence lines that the
     first six hits hold, over the questions that name lines.
     """
     rows = [_metrics(question, hits) for question, hits in zip(questions, places, strict=True)]
@@ -90,7 +90,8 @@ def _evidence(item: str | dict[str, Any]) -> Expected:
 def _metrics(question: KnownQuestion, hits: Sequence[HitSpan]) -> dict[str, float]:
     relevant = {evidence.path for evidence in question.relevant}
     found = [path in relevant for path in dict.fromkeys(hit.path for hit in hits)]
-    row = {f"recall@{k}": sum(found[:k]) / len(relevant) for k in RECALL_AT}
+    row = {"hit@1": float(found[:1] == [True])}
+    row |= {f"recall@{k}": sum(found[:k]) / len(relevant) for k in RECALL_AT}
     row[f"mrr@{MRR_AT}"] = next((1 / rank for rank, hit in enumerate(found[:MRR_AT], 1) if hit), 0.0)
     lines = {(e.path, line) for e in question.relevant if e.first for line in range(e.first, e.last + 1)}
     if lines:

@@ -31,7 +31,7 @@ def test_json_gives_each_metric_of_each_way(memtool: Memtool, sample: Path) -> N
     answer = ran.answer
     assert (answer["format"], answer["questions"]) == (1, 3)
     assert list(answer["results"]) == ["bm25"]
-    assert list(answer["results"]["bm25"]) == ["recall@1", "recall@5", "recall@10", "mrr@10", "lines@6"]
+    assert list(answer["results"]["bm25"]) == ["hit@1", "recall@1", "recall@5", "recall@10", "mrr@10", "lines@6"]
     assert answer["results"]["bm25"]["recall@10"] == pytest.approx(2 / 3)
     assert answer["notices"] == [
         "no note is at 'nothing.md'",

@@ -27,6 +27,7 @@ def test_the_metrics_by_hand() -> None:
 
     assert evaluate(asked, hits) == pytest.approx(
         {
+            "hit@1": 1 / 3,
             "recall@1": (0 + 1 + 0) / 3,
             "recall@5": (1 / 2 + 1 + 0) / 3,
             "recall@10": (1 / 2 + 1 + 0) / 3,

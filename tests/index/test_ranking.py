@@ -105,7 +105,17 @@ def test_every_chunk_of_either_side_has_a_score(
 @given(st.floats(0, 1), st.floats(0, 1))
 def test_words_weigh_more_the_more_of_the_query_they_cover(one: float, other: float) -> None:
     assert (one <= other) == (lexical_weight(one) <= lexical_weight(other)) or abs(one - other) < 1e-9
-    assert 0.2 <= lexical_weight(one) <= 0.7
+    assert 0.2 <= lexical_weight(one) <= 0.8
+
+
+def test_words_decide_the_first_place_where_one_chunk_holds_the_whole_query() -> None:
+    words, meaning = {1: 8.0, 2: 6.4}, {1: 0.35, 2: 0.6}  # chunk 2 is near in meaning and has most of the words
+
+    def first(covered: float) -> int:
+        scores = adaptive_fusion(words, meaning, mean=0.1, deviation=0.16, weight=lexical_weight(covered))
+        return max(scores, key=scores.__getitem__)
+
+    assert (first(1.0), first(0.6)) == (1, 2)
 
 
 def test_of_near_duplicates_the_best_is_kept() -> None:
