@@ -49,6 +49,17 @@ def lexical_weight(covered: float) -> float:
     return LEAST_LEXICAL + COVERED_LEXICAL * covered**4
 
 
+def yielding(scores: Mapping[int, float], to: Mapping[int, int]) -> dict[int, float]:
+    """Return *scores*, best first, with the chunks that yield right behind those *to* which they do.
+
+    They take the score of those, where that is lower.
+    """
+    place = {chunk_id: at for at, chunk_id in enumerate(scores)}
+    behind = {chunk_id: max(at, place[to.get(chunk_id, chunk_id)]) for chunk_id, at in place.items()}
+    order = sorted(scores, key=lambda chunk_id: (behind[chunk_id], behind[chunk_id] != place[chunk_id]))
+    return {chunk_id: min(scores[chunk_id], scores[to.get(chunk_id, chunk_id)]) for chunk_id in order}
+
+
 def without_near_duplicates(ranking: Sequence[int], text_of: Callable[[int], str], limit: int) -> list[int]:
     """Return the first *limit* of *ranking*; of near-duplicates only the best is among the first twenty of them."""
     kept: list[int] = []

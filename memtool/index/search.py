@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from memtool.errors import MemtoolError
 from memtool.index import ranking
 from memtool.index.completion import completed_terms
+from memtool.index.days import sessions_of_days
 from memtool.index.engine import Index
 from memtool.index.filters import SHIPPED, Filter
 from memtool.index.lexical import CANDIDATES, Lexical, coverage, lexical_search
@@ -167,13 +168,16 @@ def _in_order(scores: dict[int, float]) -> list[int]:
 
 def _hits(db: Tables, ranked: Ranking, terms: Sequence[str], limit: int) -> list[Hit]:
     order = list(ranked.scores) if ranked.mode == "bm25" else _in_order(ranked.scores)
+    yields = sessions_of_days(db, order)
+    scores = ranking.yielding({chunk_id: ranked.scores[chunk_id] for chunk_id in order}, yields)
+    order = list(scores)
     kept = ranking.without_near_duplicates(order, _reader_of_texts(db, order, limit), limit)
     rows = _chunks(db, kept)
     spelt = [part for form in ranked.lexical.spelt for part in form.split(" ") if not is_stop_word(part)]
     marked = frozenset([*terms, *spelt, *completed_terms(ranked.lexical.completed)])
     reasons = _Reasons(ranked)
     return [
-        Hit(score=round(ranked.scores[chunk_id], 4), why=reasons.of(chunk_id), terms=marked, **rows[chunk_id])
+        Hit(score=round(scores[chunk_id], 4), why=reasons.of(chunk_id), terms=marked, **rows[chunk_id])
         for chunk_id in kept
     ]
 

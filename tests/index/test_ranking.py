@@ -9,6 +9,7 @@ from memtool.index.ranking import (
     lexical_weight,
     reciprocal_rank_fusion,
     without_near_duplicates,
+    yielding,
 )
 
 ids = st.integers(1, 30)
@@ -150,3 +151,10 @@ def test_only_the_first_texts_are_compared() -> None:
 
     assert without_near_duplicates(range(200), text_of, 100) == list(range(100))
     assert len(read) <= 2 * LOOKED_AT
+
+
+def test_what_yields_comes_right_behind_and_scores_no_higher() -> None:
+    scores = {1: 9.0, 2: 8.0, 3: 7.0, 4: 6.0, 5: 5.0}
+
+    assert list(yielding(scores, {}).items()) == list(scores.items())
+    assert list(yielding(scores, {1: 4, 2: 4, 5: 3}).items()) == [(3, 7.0), (4, 6.0), (1, 6.0), (2, 6.0), (5, 5.0)]
