@@ -52,7 +52,8 @@ def command(session: Session, questions: Any, *, modes: tuple[str, ...], as_json
 
     QUERIES.jsonl holds one JSON object a line: {"query": "…", "relevant": ["path/of/note.md"]}. A relevant note may
     name its lines: {"path": "…", "lines": [3, 9]}. Shown are hit@1 (the first note is relevant), recall (the share of
-    the relevant notes among the first k), MRR (1 / rank of the first relevant note) and the share of the relevant lines in the first six hits.
+    the relevant notes among the first k), MRR (1 / rank of the first relevant note) and the share of the relevant
+    lines in the first six hits.
     """
     try:
         asked = evaluation.parse_questions(questions)

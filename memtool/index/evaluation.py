@@ -63,8 +63,8 @@ def parse_questions(lines: Iterable[str]) -> list[KnownQuestion]:
 def evaluate(questions: Sequence[KnownQuestion], places: Sequence[Sequence[HitSpan]]) -> dict[str, float]:
     """Return the mean of each metric over *questions*; *places* are the hits of each, best first.
 
-    `hit@1` is the share of questions whose first note is relevant. Recall and MRR count distinct notes in the order of the hits; `lines@6` is the share of evidence lines that the
-    first six hits hold, over the questions that name lines.
+    `hit@1` is the share of questions whose first note is relevant. Recall and MRR count distinct notes in the order of
+    the hits; `lines@6` is the share of evidence lines that the first six hits hold, over the questions that name lines.
     """
     rows = [_metrics(question, hits) for question, hits in zip(questions, places, strict=True)]
     names = dict.fromkeys(name for row in rows for name in row)
