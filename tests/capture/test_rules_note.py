@@ -58,10 +58,35 @@ def test_a_commit_names_the_session(said: str, commit: str) -> None:
     assert write_by_rules([turn]).title == commit
 
 
+@pytest.mark.parametrize(
+    ("typed", "said", "title"),
+    [
+        (
+            "The carts are slow, can you look?",
+            "I've moved the carts of the shop to a table of their own so that the list of orders is fast again.",
+            "expire.py: Moved the carts of the shop to a table of their own",
+        ),
+        ("Fix the slow carts, please", "Done.", "expire.py: Fix the slow carts, please"),
+        (
+            "购物车列表太慢了，帮我看看",
+            "购物车已移到独立的表，列表查询只需要 20 毫秒，其余接口保持不变，不需要改动前端。",
+            "购物车已移到独立的表，列表查询只需要 20 毫秒，其余接口保持不变",
+        ),
+    ],
+)
+def test_a_title_ends_at_a_clause_and_names_the_file(typed: str, said: str, title: str) -> None:
+    assert write_by_rules([worked(typed, said)]).title == title
+
+
+def test_the_title_of_a_talk_is_what_the_answer_says() -> None:
+    talk = Turn("Which of the two queues of the shop is the slow one?", messages=("The queue of the mails is slow.",))
+    assert write_by_rules([talk]).title == "The queue of the mails is slow"
+
+
 @given(st.lists(st.builds(worked, st.text(), st.text())))
 def test_any_session_has_a_note_that_is_read_back(turns: list[Turn]) -> None:
     draft = write_by_rules(turns, branch="carts")
-    assert width(draft.title) <= 80
+    assert width(draft.title) <= 70
     assert not set("→·\n") & set(draft.title)
     note = parse_session(render_session(SessionNote(id="1f0e", draft=draft)))
     assert [line.text for line in note.draft.lines if line.role != "asked"] == [line.text for line in draft.lines]
