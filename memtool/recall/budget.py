@@ -15,6 +15,7 @@ from memtool.text.similarity import is_said, words
 
 # No UTF-16 unit counts for less than a quarter of a token, so a budget of this size keeps below MOST_UNITS as well.
 MOST_TOKENS = MOST_UNITS // 4
+JOINED = "· "  # begins a line that is shown behind the one before it
 SAME = 0.85  # of the words of a line: a line that has so many says the same
 
 
@@ -120,7 +121,7 @@ def render(part: BlockPart) -> str:
     """Return *part* as Markdown: a heading that says where the lines come from, and the lines."""
     about = ", ".join(filter(None, (part.path, part.date, part.when_cut if part.shortened else "")))
     more = [f"- {part.more.replace('{count}', str(part.left_out))}"] if part.left_out else []
-    return "\n".join([f"## {part.title} ({about})", *map(str, part.lines), *more])
+    return "\n".join([f"## {part.title} ({about})", *map(str, part.lines), *more]).replace(f"\n{JOINED}", f" {JOINED}")
 
 
 def cost(part: BlockPart) -> int:
@@ -140,6 +141,8 @@ def _fitted(part: BlockPart, room: int) -> BlockPart | None:
     """Return *part* at the highest level that takes at most *room* tokens, else the beginning of the last level."""
     if part.made_for:
         part = part._replace(levels=(part.made_for(room - cost(part._replace(levels=((),)))),))
+        if not part.lines:
+            return None
     for level, lines in enumerate(part.levels):
         whole = part._replace(levels=(lines,), shortened=part.shortened or level > 0)
         if cost(whole) <= room:
@@ -164,16 +167,16 @@ def _cut(part: BlockPart, room: int) -> BlockPart | None:
 
 
 def said_once(
-    parts: Iterable[BlockPart], most: int, said: Sequence[frozenset[str]], shown: Iterable[frozenset[str]]
+    parts: Iterable[BlockPart], said: Sequence[frozenset[str]], shown: Iterable[frozenset[str]]
 ) -> Iterator[BlockPart]:
-    """Give *parts* with what several lines say only once, in the first of them, and at most *most* lines of each.
+    """Give *parts* with what several lines say only once, in the first of them.
 
     What the client reads by itself, *said*, and what is *shown* word by word are left out. Notes and sessions are left
     as they are.
     """
     told = list(shown)
     for part in parts:
-        if part.made_for or len(part.levels) != 1 or not all(line.text.startswith("- ") for line in part.lines):
+        if not _is_list(part):
             yield part
             continue
         kept = []
@@ -183,5 +186,28 @@ def said_once(
                 kept.append(line)
                 told.append(own)
         if kept:
-            left_out = part.left_out + max(0, len(kept) - most)
-            yield part._replace(levels=(tuple(kept[:most]),), left_out=left_out)
+            yield part._replace(levels=(tuple(kept),))
+
+
+def first_lines(parts: Sequence[BlockPart], most: int) -> list[BlockPart]:
+    """Return *parts* with at most *most* lines in all lists: each gets one in turn, the most important ones first."""
+    room = [0] * len(parts)
+    while most > 0:
+        waiting = [at for at, part in enumerate(parts) if _is_list(part) and room[at] < len(part.lines)][:most]
+        if not waiting:
+            break
+        for at in waiting:
+            room[at] += 1
+        most -= len(waiting)
+    kept = []
+    for part, count in zip(parts, room, strict=True):
+        if _is_list(part):
+            left_out = part.left_out + len(part.lines) - count
+            part = part._replace(levels=(part.lines[:count],), left_out=left_out)  # noqa: PLW2901
+        if part.lines:
+            kept.append(part)
+    return kept
+
+
+def _is_list(part: BlockPart) -> bool:
+    return not part.made_for and len(part.levels) == 1 and all(line.text.startswith("- ") for line in part.lines)

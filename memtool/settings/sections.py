@@ -222,8 +222,8 @@ class RecallSettings(NamedTuple):
     later_prompts: Annotated[int, About("How many memories every other prompt gets.")] = 5
     sessions: Annotated[int, About("How many of the last sessions are told of when a session begins.")] = 5
     lines_in_full: Annotated[
-        int, About("How many rules, decisions, facts or open items are given; of more, their number.")
-    ] = 40
+        int, About("How many lines a session is given at its start; of more rules, decisions or facts, their number.")
+    ] = 25
     kinds: Annotated[tuple[str, ...], About("What a session is given at its start.", KINDS)] = KINDS
     hints: Annotated[
         bool, About("Whether an edit is given the rules that name its file, if that hook is installed.")

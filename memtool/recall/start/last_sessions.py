@@ -12,9 +12,9 @@ from memtool.named_tuple import NamedTuple
 from memtool.recall.budget import SAME
 from memtool.recall.start.excerpt import Folder, names_in, one_line_fields
 from memtool.text.languages import all_labels, begins_with, gives_order
-from memtool.text.lines import shortened, width
+from memtool.text.lines import width
 from memtool.text.similarity import is_said, words
-from memtool.vault.authors import ASKED, COMMAND, DECISION, FINDING, FIX, OPEN, REFUTED, RULE, SUMMARY, TITLE
+from memtool.vault.authors import AGENT, ASKED, COMMAND, DECISION, FINDING, FIX, OPEN, REFUTED, RULE, SUMMARY, TITLE
 from memtool.vault.daily import DailySession, listed_sessions
 from memtool.vault.layout import Vault
 from memtool.vault.sessions import Line, lines_of, parse_session
@@ -24,10 +24,9 @@ _MOST_UNLISTED = 200  # notes that no daily note lists
 _MOST_DAYS = 180  # daily notes that are looked at, however long ago they were written
 _LARGEST_DAY, _LARGEST_NOTE, _LARGEST_MATTER = 262_144, 65_536, 16_384  # bytes
 _DAY = r"\d{4}-\d\d-\d\d(?:\.memtool)?\.md"
-_SHORTEST_TITLE = 60  # columns
-_WIDEST, _NARROWEST, _AROUND = 220, 60, 8  # columns of a line of a session, at most and where it is cut, and around it
+_WIDEST, _AROUND = 330, 8  # columns of a statement, which is given whole or not at all, and around it
 _STANDING = {DECISION: "decisions", RULE: "rules", OPEN: "open"}
-_MARKS = ("?", "？")
+_MARKS, _QUOTES = ("?", "？"), '”"」』'
 _SAID = 0.7  # share of an open item's words by which a later line shows that it was taken up
 
 
@@ -134,7 +133,7 @@ def said_as(sessions: Iterable[PastSession], role: str) -> list[Said]:
         place = 0
         for line in reversed([line for line in session.lines if line.role == role]):
             own = words(line.text)
-            if not (role != COMMAND and line.text.endswith(_MARKS)) and not is_said(own, told, 1.0):
+            if not (role != COMMAND and line.text.rstrip(_QUOTES).endswith(_MARKS)) and not is_said(own, told, 1.0):
                 found.append((place, Said(session.when, session.ref, line)))
                 told.append(own)
                 place += 1
@@ -142,30 +141,51 @@ def said_as(sessions: Iterable[PastSession], role: str) -> list[Said]:
 
 
 def still_open(sessions: Sequence[PastSession]) -> list[Said]:
-    """Return the open items that no later session took up, newest first."""
+    """Return the open items that no later session took up, newest first.
+
+    What the agent asked at the end of a session is over when another one has begun.
+    """
     later: list[frozenset[str]] = []
     found = []
-    for session in sessions:
-        items = [Said(session.when, session.ref, line) for line in session.lines if line.role == OPEN]
+    for at, session in enumerate(sessions):
+        lines = (line for line in session.lines if line.role == OPEN)
+        items = [Said(session.when, session.ref, line) for line in lines if not (at and _asks(line))]
         found += [item for item in items if not is_said(words(item.line.text), later, _SAID)]
         later += [words(line.text) for line in session.lines]
     return found
 
 
+def is_whole(text: str) -> bool:
+    """Return whether *text* is a statement that was not cut and is no longer than a person reads."""
+    return bool(text) and not text.endswith(("…", ":", "：")) and width(text) <= _WIDEST
+
+
+def whole_part(text: str) -> str:
+    """Return *text* without the sentence in which it was cut; empty if nothing is left."""
+    if not text.endswith("…"):
+        return text
+    found = re.match(r".*(?:[.!?](?=\s)|[。！？])", text)
+    return found[0] if found else ""
+
+
 def told_in(session: PastSession, room: int) -> list[Line]:
-    """Return the lines of *session* that say what came of it, in *room* columns; each is cut where it is long.
+    """Return the lines of *session* that say what came of it, in *room* columns, each whole, below its title.
 
     Of each prompt the first statement, the last prompt first; then the second ones, and so on. What is given beside it
-    (decisions, rules and open items) is not among them, nor what the agent asked or ordered, which is over.
+    (decisions, rules and open items) is not among them, nor what the agent asked or ordered, which is over. A title
+    that only repeats the beginning of a prompt, or asks, is empty.
     """
     title = next((line for line in session.lines if line.role == TITLE), Line(session.day, TITLE))
-    kept = [title._replace(text=shortened(title.text, max(_SHORTEST_TITLE, room // 3)) or title.text)]
-    left = room - width(kept[0].text)
+    if not is_whole(title.text) or title.text.endswith(_MARKS):
+        title = title._replace(text="")
+    kept = [title]
+    left = room - width(title.text)
     for line in sorted(_telling(session.lines), key=_turn_of_taking(session.lines)):
-        text = shortened(line.text, min(_WIDEST, max(_NARROWEST, left)))
-        taken = width(text) + _AROUND
-        if text and taken <= left:
-            kept.append(line._replace(text=text))
+        if line.role == ASKED:
+            line = line._replace(text=whole_part(line.text))  # noqa: PLW2901
+        taken = width(line.text) + _AROUND
+        if taken <= left and is_whole(line.text):
+            kept.append(line)
             left -= taken
     return sorted(kept, key=lambda line: line.number)
 
@@ -192,6 +212,10 @@ def _turn_of_taking(lines: Sequence[Line]) -> Callable[[Line], tuple[int, int]]:
         else:
             place[line.number] = (2 if line.role == ASKED else 0, line.number)
     return lambda line: place[line.number]
+
+
+def _asks(line: Line) -> bool:
+    return line.author == AGENT and line.text.endswith(_MARKS)
 
 
 def _is_over(text: str) -> bool:

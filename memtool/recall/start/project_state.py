@@ -119,9 +119,10 @@ def _summary(parts: Sequence[BlockPart]) -> str:
 def _told(session: PastSession, room: int) -> SessionDigest:
     title, *lines = told_in(session, room)
     summary = next((line.text for line in lines if line.role == SUMMARY), "")
-    asked = next((line.text for line in session.lines if line.role == ASKED), "") if not summary else ""
-    points = tuple(defused(line.text) for line in lines if line.role != SUMMARY)
-    topic, outcome = (asked, title.text) if asked else (title.text, summary)
+    asked = next((line.text for line in session.lines if line.role == ASKED), "")
+    points = tuple(defused(line.text) for line in lines if line.role not in (SUMMARY, ASKED))
+    has_both = bool(summary and title.text)
+    topic, outcome = (title.text, summary) if has_both or not asked else (asked, title.text or summary)
     return SessionDigest(session.when, cut(defused(topic), _LONGEST_LINE), defused(outcome), points, session.ref)
 
 

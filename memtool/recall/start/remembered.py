@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import date, datetime, tzinfo
-from functools import partial
-from typing import TYPE_CHECKING
+from functools import cache, partial
+from typing import TYPE_CHECKING, TypeAlias
 
 from memtool.errors import BrokenVaultFile, MemtoolError
-from memtool.recall.budget import BlockLine, BlockPart, said_once
+from memtool.recall.budget import JOINED, BlockLine, BlockPart, first_lines, said_once
 from memtool.recall.framing import defused
 from memtool.recall.ledger import key_of
 from memtool.recall.start.excerpt import (
@@ -28,17 +28,19 @@ from memtool.recall.start.excerpt import (
 from memtool.recall.start.last_sessions import (
     PastSession,
     Said,
+    is_whole,
     read_sessions,
     said_as,
     still_open,
     told_in,
     unsaid,
+    whole_part,
 )
 from memtool.settings.sections import RecallSettings
 from memtool.text.languages import labels, mentioned
-from memtool.text.lines import brief, cut, tokens_in
+from memtool.text.lines import cut, tokens_in, width
 from memtool.text.similarity import is_said, words
-from memtool.vault.authors import COMMAND, DECISION, IMPORTED, RULE, TITLE, TOOL, named, standing_category, trust
+from memtool.vault.authors import ASKED, COMMAND, DECISION, IMPORTED, RULE, TOOL, named, standing_category, trust
 from memtool.vault.expiry import is_past
 from memtool.vault.layout import Vault, area_folder, facts_ref
 from memtool.workspace import Workspace
@@ -49,14 +51,17 @@ if TYPE_CHECKING:
     from memtool.vault.todos import Todo
 
 MEMORY = "MEMORY.md"
+EVERYTHING = 1_000_000  # tokens, and lines
 
 _LARGEST_FACTS = 1_048_576  # bytes, some 3,000 facts; reading more takes too long
-_MOST_FACTS, _MOST_TODOS, _MOST_DECISIONS, _MOST_COMMANDS = 60, 50, 12, 3
+_MOST_FACTS, _MOST_TODOS, _MOST_DECISIONS, _MOST_COMMANDS = 60, 50, 12, 2
 _LAST_SESSIONS, _OLDER_SESSIONS = 20, 180  # whose decisions, rules and open items are looked at
 _LEAST_ROOM, _MOST_ROOM = 100, 2_000  # columns for each session
-_COLUMNS = 4  # of a token, in scripts with spaces
+_LEAST_OF_SESSIONS = 11  # lines of a block that are about the last sessions
+_MOST_OF_SESSIONS = 5  # rules, decisions or open items that sessions left
+_WIDEST_BULLET, _ROUND = 420, 12  # columns of statements on one line, and around each
+_COLUMNS, _ID = 4, 3  # of a token, in scripts with spaces; tokens of a short id
 _SHORT_NAME, _NAME_OF_LINE = 8, 24  # characters; of a name with its day, beside a line
-_WIDEST_PROMPT = 100  # columns of the prompt above what came of it
 _DATED = re.compile(r"\d{4}-\d\d-\d\d-")  # a name of words: its beginning is that of others, too
 _TRIES = 6  # to find how large the sessions may be
 _ROOM_TO_KNOW = 400  # columns of a session by which it is known whether it was given
@@ -93,6 +98,7 @@ def remembered(
     summary = _summary(vault, f"{area_folder(project)}/summary.md", now) if project else None
     said = [*said, *_surely_said(memory, "memory", wanted)]
     ended = _ended(vault, facts_ref(project)) if project else frozenset()
+    sessions: list[PastSession] = []
     parts: dict[str, list[tuple[str, BlockPart | None]]] = {
         "memory": [("memory", memory)],
         "preferences": [("preferences", preferences)],
@@ -108,31 +114,37 @@ def remembered(
             "summary": [("project", summary)],
             "rules": [
                 ("rules", _rules(vault, f"{area}/rules.md", now)),
-                ("asked_for", _of_sessions(_holding(said_as(sessions, RULE), ended), 0.08)),
+                ("asked_for", _of_sessions(_holding(said_as(sessions, RULE), ended), 0.08, wanted)),
             ],
             "decisions": [
                 ("decisions", decisions),
-                ("decided", _of_sessions(_holding(said_as(sessions, DECISION), ended), 0.08)),
+                ("decided", _of_sessions(_holding(said_as(sessions, DECISION), ended), 0.08, wanted)),
             ],
             "facts": [("facts", facts)],
             "open": [
                 ("open", _open_items(vault, f"{area}/todos.md", now, most, label["overdue"])),
-                ("left_open", _of_sessions(left_open, 0.06)),
+                ("left_open", _of_sessions(left_open, 0.06, wanted)),
             ],
-            "commands": [("commands", _of_sessions(said_as(sessions, COMMAND)[:_MOST_COMMANDS], 0.03))],
-            "sessions": [("sessions", _sessions([unsaid(each, said) for each in sessions[: wanted.sessions]], label))],
+            "commands": [("commands", _of_sessions(said_as(sessions, COMMAND)[:_MOST_COMMANDS], 0.03, wanted))],
         }
+    last = [unsaid(each, said) for each in sessions[: wanted.sessions]] if "sessions" in wanted.kinds else []
+    command = f"memtool context --all --project {shlex.quote(project)}" if project else "memtool context --all"
+    more = label["more"].replace("{command}", defused(command))
     chosen = [
-        part._replace(title=label[title], kind=kind)
+        part._replace(title=label[title], kind=kind, more=more, when_cut=label["shortened"])
         for kind, found in parts.items()
         if kind in wanted.kinds
         for title, part in found
         if part and part.lines
     ]
-    command = f"memtool context --all --project {shlex.quote(project)}" if project else "memtool context --all"
-    more = label["more"].replace("{command}", defused(command))
-    found = said_once(chosen, wanted.lines_in_full, said, _surely_said(summary, "summary", wanted))
-    return [part._replace(more=more, when_cut=label["shortened"]) for part in found]
+    lists = list(said_once(chosen, said, _surely_said(summary, "summary", wanted)))
+    if not last:
+        return first_lines(lists, wanted.lines_in_full)
+    tell = cache(partial(_told, last))
+    lists = first_lines(lists, wanted.lines_in_full - min(_LEAST_OF_SESSIONS, _bullets(tell(_MOST_ROOM))))
+    left = wanted.lines_in_full - sum(_bullets(part.lines) for part in lists)
+    told = _sessions(tell, len(last), left, label["how_to_read"])
+    return [*lists, told._replace(title=label["sessions"], kind="sessions", more=more, when_cut=label["shortened"])]
 
 
 def _surely_said(part: BlockPart | None, kind: str, wanted: RecallSettings) -> Iterator[frozenset[str]]:
@@ -301,8 +313,12 @@ def _urgency(item: Todo, today: date) -> tuple[bool, str, bool, bool]:
     return not is_late, item.due if is_late else "", not mentioned("urgent", item.text), item.type == "idea"
 
 
-def _of_sessions(found: Iterable[Said], share: float) -> BlockPart:
-    return BlockPart("", "sessions/", "", share, (tuple(map(_said, found)),))
+def _of_sessions(found: Iterable[Said], share: float, wanted: RecallSettings) -> BlockPart:
+    """Return the first lines *found* in sessions; those that were cut only where everything is *wanted*."""
+    everything = wanted.lines_in_full == EVERYTHING
+    lines = [_said(said) for said in found if everything or said.line.role == COMMAND or is_whole(said.line.text)]
+    most = max(_MOST_OF_SESSIONS, wanted.lines_in_full // _MOST_OF_SESSIONS)
+    return BlockPart("", "sessions/", "", share, (tuple(lines[:most]),), left_out=len(lines[most:]))
 
 
 def _said(said: Said) -> BlockLine:
@@ -319,30 +335,36 @@ def _short_name(ref: str) -> str:
     return name if _DATED.match(name) else cut(name, _SHORT_NAME + 1)
 
 
-def _sessions(sessions: list[PastSession], label: Mapping[str, str]) -> BlockPart:
-    """Return the *sessions* as whole notes made smaller, whatever the room is."""
-    tell = partial(_told, sessions)
-    made_for = partial(_within, tell, len(sessions))
-    return BlockPart("", "sessions/", label["how_to_read"], 0.4, (tell(_ROOM_TO_KNOW),), made_for=made_for)
+Tell: TypeAlias = Callable[[int], tuple[BlockLine, ...]]  # the lines on sessions for so many columns each
 
 
-def _within(tell: Callable[[int], tuple[BlockLine, ...]], count: int, tokens: int) -> tuple[BlockLine, ...]:
-    """Return the text that *tell* makes of *count* sessions for so many columns each, in at most *tokens*."""
+def _sessions(tell: Tell, count: int, bullets: int, how_to_read: str) -> BlockPart:
+    """Return *count* sessions as whole notes made smaller, whatever the room is."""
+    made_for = partial(_within, tell, count, bullets)
+    return BlockPart("", "sessions/", how_to_read, 0.4, (tell(_ROOM_TO_KNOW),), made_for=made_for)
+
+
+def _within(tell: Tell, count: int, bullets: int, tokens: int) -> tuple[BlockLine, ...]:
+    """Return as much of *count* sessions as takes at most so many *bullets* and *tokens*."""
     best: tuple[BlockLine, ...] = ()
     least, most = 0.0, float(_MOST_ROOM)
     room = min(most, tokens * _COLUMNS / max(1, count))
     for _ in range(_TRIES):
         lines = tell(int(room))
-        taken = sum(tokens_in(f"\n{line}") for line in lines)
-        if taken <= tokens:
+        taken = sum(tokens_in(f"\n{line}") + _ID for line in lines)
+        if taken <= tokens and _bullets(lines) <= bullets:
             best, least = lines, room
         else:
             most = room
         if least >= _MOST_ROOM or most < _LEAST_ROOM:
             break
-        guess = 0.95 * room * tokens / max(1, taken)
+        guess = 0.95 * room * min(tokens / max(1, taken), bullets / max(1, _bullets(lines)))
         room = guess if least < guess < most else (least + most) / 2
-    return best
+    return best or tell(_LEAST_ROOM)  # of which the first lines are given
+
+
+def _bullets(lines: Iterable[BlockLine]) -> int:
+    return sum(line.text.lstrip().startswith("- ") for line in lines)
 
 
 def _told(sessions: list[PastSession], room: int) -> tuple[BlockLine, ...]:
@@ -350,19 +372,22 @@ def _told(sessions: list[PastSession], room: int) -> tuple[BlockLine, ...]:
 
 
 def _session(session: PastSession, room: int) -> Iterator[BlockLine]:
-    name, above = _short_name(session.ref), ""
-    for line in told_in(session, room):
-        text = clipped(line.text)
-        if line.role == TITLE:
-            when = f"{session.day} {session.minute}".strip()
-            yield BlockLine(f"- {when} {text}", session.ref, name, key_of(session.ref))
-            continue
-        if line.asked and line.asked != above:
-            yield BlockLine(f"  - *{clipped(brief(line.asked, _WIDEST_PROMPT))}*", session.ref)
+    """Give the lines about *session*: its title, and behind it what came of it, on as few lines as can be read."""
+    title, *lines = told_in(session, room)
+    head = f"- {session.when.strip()} {clipped(title.text)}".rstrip()
+    yield BlockLine(head, session.ref, _short_name(session.ref), key_of(session.ref))
+    taken, above = width(head), ""
+    for line in lines:
+        asked = whole_part(line.asked) if line.asked != above else ""
         above = line.asked
-        yield BlockLine(
-            f"{'    ' if above else '  '}- {text}", f"{session.ref}:{line.number}", said=line.text.removesuffix("…")
-        )
+        columns = width(asked) + width(line.text) + _ROUND
+        begins = JOINED if taken + columns <= _WIDEST_BULLET else "  - "
+        taken = columns + (taken if begins == JOINED else 0)
+        if asked:
+            yield BlockLine(f"{begins}*{clipped(asked)}*", session.ref)
+            begins = JOINED
+        said = f"“{clipped(line.text)}”" if line.role == ASKED else clipped(line.text)
+        yield BlockLine(f"{begins}{said}", f"{session.ref}:{line.number}", said=line.text)
 
 
 def _shipped_lines() -> frozenset[str]:

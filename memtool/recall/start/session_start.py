@@ -13,9 +13,9 @@ from itertools import accumulate
 from pathlib import Path
 
 from memtool.named_tuple import NamedTuple
-from memtool.recall.budget import MOST_TOKENS, BlockLine, BlockPart, fit, render
+from memtool.recall.budget import JOINED, MOST_TOKENS, BlockLine, BlockPart, fit, render
 from memtool.recall.framing import defused, framed, line_id
-from memtool.recall.start.remembered import MEMORY, remembered
+from memtool.recall.start.remembered import EVERYTHING, MEMORY, remembered
 from memtool.resources import agent_text
 from memtool.text.languages import labels
 from memtool.text.lines import tokens_in
@@ -29,7 +29,6 @@ from memtool.workspace import Workspace
 START, COMPACTION = "session-start", "pre-compact"  # the events, as the blocks name them
 RESUMING = ("resume", "fork")  # the conversation goes on, with the block that it was given before
 
-_ALL = 1_000_000  # tokens, and lines
 _SHARE_OF_NEWS = 4  # a resumed session gets at most one part in so many of the budget
 
 _PROJECTS_OWN = ("CLAUDE.md", ".claude/CLAUDE.md", "CLAUDE.local.md", "AGENTS.md")
@@ -90,7 +89,7 @@ def session_context(
     if not (wanted.session_tokens or whole):
         return ContextBlock("", (), 0, (), {})
     if whole:
-        wanted = wanted._replace(lines_in_full=_ALL)
+        wanted = wanted._replace(lines_in_full=EVERYTHING)
     with_memory = not reads_by_itself(work.vault.root / MEMORY, work.client_folder, work.home)
     said = said_to_client(work.folder, work.client_folder, work.home)
     besides = note_of(work.vault, session_id) if session_id else ""
@@ -98,7 +97,7 @@ def session_context(
     known = {part.title: _digests(part) for part in parts}
     named = dict(ids or {})
     parts = [_with_ids(part, named) for part in parts]
-    budget = _ALL if whole else min(wanted.session_tokens, MOST_TOKENS)
+    budget = EVERYTHING if whole else min(wanted.session_tokens, MOST_TOKENS)
     if source in RESUMING and (given or source == "fork"):
         parts = list(_news(parts, given or known))
         text, lines = _block(parts, budget // _SHARE_OF_NEWS, work, agent_text("news", work.language), "")
@@ -123,7 +122,7 @@ def _with_ids(part: BlockPart, ids: dict[str, int]) -> BlockPart:
 
 def _id(line: BlockLine, ids: dict[str, int]) -> str:
     """Return the short id of *line*; none for a heading, a rule, what goes on from the line above, and a prompt."""
-    if re.match(r"> (?:#|[-=*_| ]*$|\||\s)|  - \*.*\*$", line.text):
+    if re.match(r"> (?:#|[-=*_| ]*$|\||\s)|(?:  -|·) \*.*\*$", line.text):
         return ""
     return line_id(ids, line.key) if line.key else line_id(ids, line.ref.partition(":")[0], line.said or line.text)
 
@@ -146,6 +145,7 @@ def _news(parts: Iterable[BlockPart], given: Mapping[str, str]) -> Iterable[Bloc
         seen = set(given.get(part.title, "").split())
         new = tuple(line for line in part.lines if _digest(line) not in seen)
         if new:
+            new = tuple(line._replace(text=re.sub(f"^{JOINED}", "  - ", line.text)) for line in new)
             yield part._replace(levels=(new,), made_for=None)
 
 

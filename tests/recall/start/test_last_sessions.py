@@ -182,16 +182,40 @@ def test_what_was_answered_with_a_question_is_no_decision(vault: Vault) -> None:
     decided = (
         "Part of this PR? → uhh, what happens with the branch then? (user)",
         "用哪个库？ → 还没想好，你觉得呢？ (user)",
+        "“can we read it instead of sleeping?” (user)",
     )
     write(vault, note("a1", 1, decisions=(*decided, "Where? → in the repo (user)")))
     assert [said.line.text for said in said_as(read_sessions(vault, "shop", 5), DECISION)] == ["Where? → in the repo"]
 
 
-def test_a_long_title_is_cut_where_there_is_little_room(vault: Vault) -> None:
-    write(vault, note("a1", 1, title=f"{'登录失败了，' * 30}在 Safari 里"))
-    (small,) = told(read_sessions(vault, "shop", 1)[0], 100)
-    assert small.endswith("…")
-    assert width(small) <= 60
+def test_a_statement_is_given_whole_or_not_at_all_and_so_is_a_title(vault: Vault) -> None:
+    lines = [
+        Line("the cookie is written by…"),
+        Line("两个 cookie 都由 jwt.ts 写入" * 20),
+        Line("修复如下："),
+        Line("SameSite=None needs Secure"),
+    ]
+    asked = "登录失败了。请先写一个会失败的测试，再去改 jwt…"
+    one = note("a1", 1, *lines, title=f"{'登录失败了，' * 30}在 Safari 里")
+    write(vault, one._replace(draft=one.draft._replace(asked=asked)))
+    assert told(read_sessions(vault, "shop", 1)[0], 900) == ["", "登录失败了。", "SameSite=None needs Secure"]
+
+
+@pytest.mark.parametrize(
+    "title", ["can you review the branch?", "请看一下这个分支？", "the login of the shop fails since…"]
+)
+def test_a_title_that_asks_or_was_cut_says_nothing_of_what_came_of_it(vault: Vault, title: str) -> None:
+    write(vault, note("a1", 1, *LINES, title=title))
+    assert told(read_sessions(vault, "shop", 1)[0], 900)[0] == ""
+
+
+def test_what_the_agent_asked_at_the_end_is_open_until_the_next_session(vault: Vault) -> None:
+    asked = ("Which approach do you prefer?", "要我提交吗？")
+    write(vault, note("a1", 1, open=(*asked, "the certificate expires")))
+    assert len(still_open(read_sessions(vault, "shop", 5))) == 3
+    write(vault, note("b2", 2, open=("Shall I push it?",)))
+    found = [said.line.text for said in still_open(read_sessions(vault, "shop", 5))]
+    assert found == ["Shall I push it?", "the certificate expires"]
 
 
 ANY_LINES = st.lists(

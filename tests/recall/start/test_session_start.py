@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from desk import Desk
+from notes import note_of
 from trees import write
 
 from memtool.recall.framing import MOST_UNITS
@@ -21,6 +22,7 @@ from memtool.settings.sections import RecallSettings, VaultSettings
 from memtool.text.lines import tokens_in
 from memtool.vault.daily import DailySession, render_daily
 from memtool.vault.layout import Vault
+from memtool.vault.sessions import Line, render_session
 
 NOW = datetime(2026, 3, 6, 12, tzinfo=UTC)
 ENDLESS = 10_000  # tokens
@@ -424,3 +426,24 @@ def test_facts_name_their_author_and_the_output_of_a_tool_comes_last(vault: Vaul
         "- nobody knows (fact, 2026-01-01)",
         "- 网页说要这样做 (general, tool output, 2026-01-01)",
     ]
+
+
+def test_a_person_reads_25_lines_and_each_list_has_some_of_them(vault: Vault) -> None:
+    names = [f"{first}{second}" for first in ("api", "web", "cart", "税务") for second in ("Gate", "Store", "Queue")]
+    decided = tuple(f"the part {name} stays (user)" for name in names)
+    lines = tuple(Line(f"{name}.ts 已经改好，原因是时区没有换算", asked=f"改一下 {name}") for name in names)
+    for day in range(1, 8):
+        note = note_of(
+            f"s{day}", project="shop", updated=f"2026-02-{day:02} 14:30", title=f"第 {day} 天", decisions=decided
+        )
+        note = note._replace(draft=note.draft._replace(lines=(*note.draft.lines, *lines)))
+        write(vault, f"sessions/s{day}.md", render_session(note))
+    write_facts(vault, *({"fact": f"{name} is a service of its own"} for name in names))
+    text = given(vault).text
+    shown = [line for line in text.splitlines() if re.match(" *- (?!…)", line)]
+    assert 20 < len(shown) <= 25
+    assert len([line for line in shown if "is a service" in line]) >= 5
+    assert len([line for line in shown if "stays" in line]) == 5
+    assert len([line for line in shown if line.startswith("- 2026-02-0")]) == 5
+    assert text.count("已经改好") > 25 - 15  # several statements share a line
+    assert re.search(r"… and \d+ more", text)
