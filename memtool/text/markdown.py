@@ -114,6 +114,8 @@ def link(text: str, target: str) -> str:
 
 def find_links(text: str) -> list[tuple[str, str]]:
     """Return the text and the target of each Markdown link in *text*, as `link` was given them."""
+    if "](" not in text:  # most paragraphs hold none, and a search looks at hundreds of them
+        return []
     found = re.findall(rf"\[({LINK_TEXT})\]\(([^()\s]+)\)", text)
     return [
         (unescape(shown), re.sub(r"%([2-7][0-9A-F])", lambda match: chr(int(match[1], 16)), target))
