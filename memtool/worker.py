@@ -11,6 +11,7 @@ from memtool.capture.queue import Queue
 from memtool.embeddings.helper_start import start_helper
 from memtool.errors import Busy, MemtoolError, NoteChanged, sentence_of
 from memtool.index.engine import catch_up
+from memtool.index.turn_table import catch_up_turns
 from memtool.integrations.claude_code.rule_files import are_for, rule_shares
 from memtool.integrations.plans import Plan, carry_out, plan
 from memtool.integrations.record import is_own
@@ -51,6 +52,7 @@ def work_off(work: Workspace) -> tuple[Drained, list[LogEntry]]:
             problems += _follow_triggers(work)
             gather_hints(work.vault)
             catch_up(work)
+            catch_up_turns(work)
     except Exception as error:  # nobody may be watching: see memtool.capture.queue
         folders = [work.vault.state_path, outer_folder(work.vault.root, work.cache)]
         log(folders, _entry(work, f"{type(error).__name__}: {error}"))

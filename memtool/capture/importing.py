@@ -28,6 +28,7 @@ from memtool.capture.transcript.record_fields import text_at, time_of
 from memtool.capture.transcript.record_stream import open_transcript
 from memtool.clients import CLAUDE_CODE, title_of
 from memtool.errors import MemtoolError, TranscriptUnreadable, sentence_of
+from memtool.index.turn_table import catch_up_turns
 from memtool.text.lines import counted
 from memtool.vault.daily import DailyEntry, add_entries, add_sessions
 from memtool.vault.session_names import note_of
@@ -161,6 +162,7 @@ def import_sessions(
         with suppress(MemtoolError):  # then it is committed with the next capture
             commit_noted(work.vault, f"import: {counted(done.notes, 'session')} of {title_of(client)}")
             trim_sources(work.vault, work.settings.transcripts, work.now())
+        catch_up_turns(work)
     return done
 
 

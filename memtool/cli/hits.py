@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from memtool.cli.output import columns, shortened
-from memtool.index.search import Hit
+from memtool.index.search import TURN, Hit
 from memtool.vault.authors import IMPORTED
 
 LINES = 3  # of a snippet
@@ -46,7 +46,7 @@ def short_path(path: str) -> str:
 
 def _place(hit: Hit, about: list[str], room: int) -> tuple[str, ...]:
     """Return where *hit* is found and what it is, on one line if need be without what the path says anyway."""
-    lines = f":{hit.start_line}-{hit.end_line}"
+    lines = f"  turn {hit.turn}" if hit.turn else f":{hit.start_line}-{hit.end_line}"
     path = short_path(hit.path)
     name = f"…/{path.rpartition('/')[2]}"
     for place in (path, name):
@@ -65,7 +65,7 @@ def _says(path: str, part: str) -> bool:
 
 def _section(hit: Hit) -> str:
     below = hit.heading.rsplit(" > ", 1)[-1]  # of a session, its title once more
-    return "" if hit.kind == "session" or hit.heading.endswith(hit.title) else below
+    return "" if hit.kind in ("session", TURN) or hit.heading.endswith(hit.title) else below
 
 
 def _about(hit: Hit) -> list[str]:

@@ -17,6 +17,7 @@ from memtool.clients import CLAUDE_CODE, CLIENTS, history_folder, title_of
 from memtool.errors import BrokenVaultFile, UsageError
 from memtool.index.engine import catch_up
 from memtool.index.filters import parse_day
+from memtool.index.turn_table import catch_up_turns
 from memtool.integrations.exchange.bundle_import import ADDED, KEPT, MERGED, SAME, Imported, import_bundle
 from memtool.integrations.exchange.documents import Bundle, parsed
 from memtool.integrations.stores import STORES, files_of, read_store
@@ -254,6 +255,7 @@ def _bring_in(
     done = done._replace(refused=(*problems, *done.refused))
     if not dry_run:
         catch_up(session.work)
+        catch_up_turns(session.work)
     if as_json:
         listed = {fate: done.of(fate) for fate in (ADDED, MERGED, SAME, KEPT)}
         about = {"refused": done.refused, "redacted": done.redacted, "dry_run": dry_run, "commit": done.kept.commit}

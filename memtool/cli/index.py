@@ -19,6 +19,7 @@ from memtool.index.embedding import chunks_waiting, embed, forget_unused, open_v
 from memtool.index.engine import Index, use_index
 from memtool.index.semantic import words_only
 from memtool.index.status import index_notices, once, status
+from memtool.index.turn_table import follow_sources
 from memtool.text.lines import counted
 from memtool.vault.files import make_folder, write_over
 
@@ -40,7 +41,8 @@ _PATIENCE = 600.0  # seconds for another process to finish: whoever asks for an 
 def command(session: Session, *, rebuild: bool, only_status: bool, model: str | None, as_json: bool) -> None:
     """Bring the index up to date with the vault.
 
-    Every search does this by itself for words. This command also makes the vectors that are missing,
+    Every search does this by itself for words, but for the kept turns of sessions: they are read by the process that
+    captures, and here. This command also makes the vectors that are missing,
     and downloads the model if it is not on this machine yet. Deleting `.memtool/` loses nothing.
 
     With --model, searches go on with the model in use; the other's vectors are complete before you switch to it.
@@ -49,6 +51,7 @@ def command(session: Session, *, rebuild: bool, only_status: bool, model: str | 
         place = session.place(progress=progress, patience=_PATIENCE)._replace(migrates=not only_status)
         make = None if only_status else partial(_make_vectors, session, other=model)
         answer = use_index(place, lambda index: _answer(session, index, make), rebuild=rebuild)
+        answer["transcripts"] = follow_sources(place, rebuild=rebuild)._asdict()
     if as_json:
         output.emit_json(answer)
     else:
@@ -123,6 +126,9 @@ def _embed(index: Index, embedder: Embedder, *, keeps_others: bool) -> None:
 def _print(answer: dict[str, Any], *, only_status: bool) -> None:
     if not only_status:
         click.echo(f"{answer['added']:,} added, {answer['changed']:,} changed, {answer['removed']:,} removed.")
+    turns = answer["transcripts"]
+    if turns["unread"]:
+        output.say(f"{counted(turns['unread'], 'kept session')} cannot be read")
     chunks = counted(answer["chunks"], "chunk")
     click.echo(f"{counted(answer['notes'], 'note')} in {chunks}, {counted(answer['facts'], 'fact')}.")
     vectors = answer["vectors"]

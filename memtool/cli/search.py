@@ -16,7 +16,7 @@ from memtool.cli.hits import LINES, ShownHit, entries
 from memtool.cli.session import Session, with_vault
 from memtool.errors import MemtoolError, UsageError
 from memtool.index.engine import Index, Place, use_index
-from memtool.index.filters import Filter, parse_day, projects_in, reach
+from memtool.index.filters import Filter, Transcripts, parse_day, projects_in, reach
 from memtool.index.search import Found, Hit, newest, search, unknown_names
 from memtool.index.semantic import Chosen, VectorSource
 from memtool.index.status import index_notices, once
@@ -56,6 +56,11 @@ _MANY = 200  # files to read, from which on a person wants to see progress
 @click.option("--at", metavar="DATE", help="As the vault stood then: 2026-02-10, 2026-02-10T14:30, 7d.")
 @click.option("--archived", is_flag=True, help="Also in the archive.")
 @click.option("--all", "everything", is_flag=True, help="Also superseded, archived and expired things.")
+@click.option(
+    "--transcripts",
+    type=click.Choice(["only", "no"]),
+    help="Search the kept turns of sessions alone, or not at all; without this, where no note answers.",
+)
 @click.option("--explain", is_flag=True, help="Show what each score is made of.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("--batch", is_flag=True, help='Read JSON lines {"id", "query"} from stdin, write one JSON line for each.')
@@ -228,10 +233,18 @@ def _questions() -> Iterator[tuple[Any, str]]:
             raise UsageError(f"line {number} of the batch is not a question", hint=hint) from None
 
 
-def _filter(now: datetime, *, since: str | None, until: str | None, **given: Any) -> Filter:  # noqa: ANN401
+def _filter(
+    now: datetime,
+    *,
+    since: str | None,
+    until: str | None,
+    transcripts: Transcripts | None,
+    **given: Any,  # noqa: ANN401
+) -> Filter:
     today = now.date()
     return Filter(
         now,
+        transcripts=transcripts or "auto",
         since=parse_day(since, today) if since is not None else "",
         until=parse_day(until, today, end=True) if until is not None else "",
         **given,
@@ -276,7 +289,7 @@ def _with_doubts(hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
 
 def _fields(hit: Hit) -> dict[str, Any]:
     fields = hit._asdict()
-    for name in ("terms", "told", "tags", "expires"):
+    for name in ("terms", "told", "tags", "expires", *(() if hit.turn else ("session", "turn"))):
         del fields[name]
     return {**fields, "snippet": hit.snippet().line}
 

@@ -12,6 +12,7 @@ from memtool.capture.same_names import part_same_names
 from memtool.cli import output
 from memtool.cli.session import Session, with_vault
 from memtool.index.engine import catch_up
+from memtool.index.turn_table import catch_up_turns
 from memtool.text.lines import counted, some_of
 from memtool.vault.syncing import Synced, sync
 from memtool.worker import update_routes
@@ -50,6 +51,7 @@ def command(session: Session, *, edits: bool, join: bool, as_json: bool) -> None
             before_merge=partial(part_same_names, work.vault),
         )  # fmt: skip
     catch_up(work)
+    catch_up_turns(work)
     if as_json:
         output.emit_json(done._asdict())
     else:

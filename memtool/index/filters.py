@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from memtool.errors import UsageError
 from memtool.named_tuple import NamedTuple
@@ -35,12 +35,16 @@ SELECT name FROM each WHERE name <> ''
 """
 
 
+Transcripts: TypeAlias = Literal["auto", "only", "no"]
+
+
 class Filter(NamedTuple):
     """The part of the vault to search in. Superseded, archived and expired things are out unless asked for.
 
     *today* may be the moment of asking: then the hour at which something expires counts, too.
     *since* and *until* are ISO dates, both inclusive; notes without a date match neither. With *status*, what bears it
-    is wanted and nothing else; `archived` takes in what lies in the archive.
+    is wanted and nothing else; `archived` takes in what lies in the archive. *transcripts* are the kept turns of the
+    sessions whose notes are wanted: searched where no note answers (`auto`), alone (`only`), or not at all.
     """
 
     today: dt.date
@@ -53,6 +57,7 @@ class Filter(NamedTuple):
     archived: bool = False
     everything: bool = False
     status: str = ""
+    transcripts: Transcripts = "no"
 
     @property
     def narrows(self) -> bool:

@@ -33,7 +33,7 @@ def find_note(db: Tables, name: str) -> str:
         return [row[0] for row in rows]
 
     def of_session(begun: str) -> list[str]:
-        pattern = f"%\n{_escaped(_speakable(fold(begun)))}%"
+        pattern = f"%\n{escaped(_speakable(fold(begun)))}%"
         sql = "SELECT ref FROM note WHERE names LIKE ? ESCAPE '!' AND ref LIKE '%sessions/%' ORDER BY ref"
         return [row[0] for row in db.execute(sql, (pattern,))]
 
@@ -44,7 +44,8 @@ def find_note(db: Tables, name: str) -> str:
     return resolve(name, note_refs(db), named, titled, of_session)
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
+    """Return *text* for a pattern of LIKE, with `!` before what means something there."""
     return re.sub("([!%_])", r"!\1", text)
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 # FTS5 gets terms that Python has made, joined by spaces; its tokenizer only has to leave them whole. No user text
 # is ever FTS syntax: terms hold letters, digits and these characters, and are always quoted in a query.
-_TERM_CHARACTERS = ".-#/:@+=&?%~\\_>"
+TERM_CHARACTERS = ".-#/:@+=&?%~\\_>"
 
 # What an index was built with. Raise a number when its module gives something else for the same notes.
 SCHEMA = 7  # this module: the tables
@@ -66,7 +66,7 @@ CREATE TABLE term_list (  -- the terms of a chunk in their order, packed: FTS5 i
     chunk_id INTEGER PRIMARY KEY REFERENCES chunk(id), terms BLOB NOT NULL
 );
 CREATE VIRTUAL TABLE chunk_terms USING fts5 (
-    terms, content = '', tokenize = "ascii tokenchars '{_TERM_CHARACTERS}'"
+    terms, content = '', tokenize = "ascii tokenchars '{TERM_CHARACTERS}'"
 );
 CREATE VIRTUAL TABLE vocabulary USING fts5vocab (chunk_terms, row);
 CREATE VIRTUAL TABLE occurrence USING fts5vocab (chunk_terms, instance);

@@ -30,6 +30,7 @@ _FIELDS = (
 _DAY = "CASE WHEN c.date <> '' THEN c.date ELSE date(n.mtime_ns / 1000000000, 'unixepoch', 'localtime') END"
 _HEAD = ("project", "updated", "directory", "transcript", "links")  # labels of a session's note
 WIDTH = 240  # characters
+TURN = "transcript"  # the kind of a hit that is a turn of a kept session
 _LONGEST_CUT = 20  # characters of a word that a snippet may leave out at its beginning
 
 
@@ -48,7 +49,8 @@ class Snippet(NamedTuple):
 class Hit(NamedTuple):
     """A chunk that was found: its row, the *terms* that show why, and in *why* what its score is made of.
 
-    *told* is what its snippet is made of, where that is not all of its text.
+    *told* is what its snippet is made of, where that is not all of its text. Of the kind `transcript` it is a *turn* of
+    the *session* whose note *path* is.
     """
 
     path: str
@@ -69,6 +71,8 @@ class Hit(NamedTuple):
     why: Mapping[str, Any] = {}
     terms: frozenset[str] = frozenset()
     told: str = ""
+    session: str = ""
+    turn: int = 0
 
     def snippet(self) -> Snippet:
         """Return the part of the text to show; made when it is shown, as it takes longer than to find the chunk."""
@@ -132,7 +136,12 @@ def search(
         notices.append("the query is long: only its rarest words were used")
     for word, completions in ranked.lexical.completed.items():
         notices.append(f"'{word}' occurs nowhere; searched for {', '.join(completions[:5])}")
-    return Found(tuple(hits), ranked.mode, tuple(notices))
+    found = Found(tuple(hits), ranked.mode, tuple(notices))
+    if wanted.transcripts == "no" or not text.strip():
+        return found
+    from memtool.index.turns import with_turns
+
+    return with_turns(index, found, text, wanted, limit=limit)
 
 
 def _rank(

@@ -20,6 +20,7 @@ from memtool.mcp.tool_calls import (
     ProjectPath,
     Query,
     Scope,
+    SearchedTurns,
     Target,
     annotated,
     named_by,
@@ -60,6 +61,7 @@ def add_context_tools(server: MCPServer[Any], open_workspace: OpenWorkspace) -> 
         limit: Limit = 5,
         page: Page = 1,
         all_projects: AllProjects = False,
+        transcripts: SearchedTurns = "auto",
     ) -> CallToolResult:
         """Search what is remembered of this project: decisions and their reasons, past sessions, fixes, conventions.
 
@@ -72,7 +74,9 @@ def add_context_tools(server: MCPServer[Any], open_workspace: OpenWorkspace) -> 
         from memtool.recall.agent_search import search_memory
 
         work = open_workspace(project_folder(project_path))
-        found = search_memory(work, query, scope=scope, limit=limit, page=page, everywhere=all_projects)
+        found = search_memory(
+            work, query, scope=scope, limit=limit, page=page, everywhere=all_projects, transcripts=transcripts
+        )
         text = TextContent(type="text", text=found_text(found))
         return CallToolResult(content=[text], structured_content=found_fields(found))
 

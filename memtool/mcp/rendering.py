@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from mcp.server.mcpserver.exceptions import ToolError
 
+from memtool.index.search import TURN
 from memtool.recall.framing import defused, quoted
 from memtool.text.lines import cut
 
@@ -154,7 +155,7 @@ def _entry(number: int, one: FoundMemory) -> list[str]:
     return [
         f"{number}. {defused(one.title)}",
         f"   {' · '.join(filter(None, map(defused, about)))}",
-        f"   {defused(one.path)}:{one.lines}",
+        f"   {defused(one.path)}{' ' if one.kind == TURN else ':'}{one.lines}",
         one.content,
     ]
 

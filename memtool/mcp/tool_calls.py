@@ -46,6 +46,10 @@ Scope = Annotated[
     Literal["all", "sessions", "decisions", "changes", "knowledge"],
     Field(description="What sort of thing to look for."),
 ]
+SearchedTurns = Annotated[
+    Literal["auto", "only", "no"],
+    Field(description="The kept turns of sessions: where no note answers, alone, or not at all."),
+]
 AllProjects = Annotated[bool, Field(description="Also what belongs to other projects: only if the user asks for it.")]
 Limit = Annotated[int, Field(ge=1, le=20, description="How many results to give.")]
 Page = Annotated[int, Field(ge=1, le=100, description="2, 3 and so on give the results after those.")]

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, TypeVar
 from memtool.embeddings.helper_start import start_helper
 from memtool.errors import MemtoolError
 from memtool.index.engine import Index, Unbuilt, place_of, use_index
-from memtool.index.filters import Filter, reach
+from memtool.index.filters import Filter, Transcripts, reach
 from memtool.index.lexical import inverse_frequencies, share_of
 from memtool.index.search import Found, Hit, newest, search
 from memtool.index.semantic import VectorSource
@@ -100,7 +100,14 @@ class SearchPage(NamedTuple):
 
 
 def search_memory(
-    work: Workspace, query: str, *, scope: str = "all", limit: int = 5, page: int = 1, everywhere: bool = False
+    work: Workspace,
+    query: str,
+    *,
+    scope: str = "all",
+    limit: int = 5,
+    page: int = 1,
+    everywhere: bool = False,
+    transcripts: Transcripts = "auto",
 ) -> SearchPage:
     """Return page number *page* of what answers *query* within reach of the project at hand.
 
@@ -111,7 +118,7 @@ def search_memory(
         MemtoolError: the vault or its index cannot be read.
     """
     project = "" if everywhere else work.area().name
-    wanted = Filter(work.now(), **_SCOPES[scope])
+    wanted = Filter(work.now(), transcripts=transcripts, **_SCOPES[scope])
     text = without_surrogates(query)
     try:
         hits, more, notices = use_ready(work, lambda index: _found(work, index, text, wanted, project, limit, page))
@@ -212,7 +219,7 @@ def _remembered(work: Workspace, hit: Hit, best: float) -> FoundMemory:
         hit.author,
         hit.title,
         hit.path,
-        f"{hit.start_line}-{hit.end_line}",
+        f"turn {hit.turn}" if hit.turn else f"{hit.start_line}-{hit.end_line}",
         relevance,
         _content(work, hit),
         hit.fact_id,

@@ -67,6 +67,13 @@ def without_forgotten(text: str, marks: Iterable[str]) -> str:
     return "" if is_forgotten(text, marks) else text
 
 
+def says_forgotten(text: str, marks: Iterable[str], gone: Sequence[str]) -> bool:
+    """Return whether a sentence or a line of *text* has one of *marks*, or says one of the statements *gone*."""
+    known = list(marks)
+    said = dict.fromkeys(each for line in (" ".join(text.split()), *text.splitlines()) for each in sentences(line))
+    return any(is_forgotten(each, known) or _says_again(each, gone) or holds_one(each, gone) for each in said)
+
+
 def said_again(text: str, gone: Sequence[str]) -> list[str]:
     """Return what says *gone* again in the title or the summary *text*: some of its sentences, or all of it."""
     said = sentences(text)

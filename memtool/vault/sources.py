@@ -52,7 +52,7 @@ def source_ref(vault: Vault, session_id: str, started_at: datetime | None = None
     Empty if there is none and *started_at* is not given.
     """
     name = f"{session_name(session_id)}{SUFFIX}"
-    for year in _years(vault):
+    for year in years_of(vault):
         if (vault.root / FOLDER / year / name).is_file():
             return f"{FOLDER}/{year}/{name}"
     return f"{FOLDER}/{started_at.astimezone().year:04}/{name}" if started_at else ""
@@ -123,7 +123,7 @@ def is_in_git(vault: Vault) -> bool:
 def list_sources(vault: Vault) -> list[KeptSource]:
     """Return all sources of *vault*, those of the oldest sessions first."""
     found: list[KeptSource] = []
-    for year in _years(vault):
+    for year in years_of(vault):
         with suppress(OSError), os.scandir(vault.root / FOLDER / year) as entries:
             for entry in entries:
                 if entry.name.endswith(SUFFIX) and entry.is_file(follow_symlinks=False):
@@ -202,7 +202,7 @@ def _removal_path(vault: Vault) -> Path:
     return vault.state_path / "transcripts.json"
 
 
-def _years(vault: Vault) -> list[str]:
+def years_of(vault: Vault) -> list[str]:
     """Return the names of the folders of years. A symlink is none: a vault does not choose what is removed."""
     folder = vault.root / FOLDER
     with suppress(OSError), os.scandir(folder) as entries:

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from memtool.errors import UsageError
 from memtool.index.engine import Index
-from memtool.index.filters import Filter, parse_day
+from memtool.index.filters import Filter, Transcripts, parse_day
 from memtool.index.search import Hit, search, unknown_names
 from memtool.index.semantic import VectorSource
 from memtool.index.status import index_notices
@@ -39,6 +39,7 @@ class SearchAsked(Body):
     since: str = Field(default="", max_length=40, description="2026-02-10, 2026-02, 7d, 2w, yesterday.")
     until: str = Field(default="", max_length=40)
     mode: Literal["", "hybrid", "bm25", "vector"] = ""
+    transcripts: Transcripts = Field(default="auto", description="Turns of sessions; `auto`: where no note answers.")
 
 
 class Searched(NamedTuple):
@@ -69,6 +70,7 @@ def filter_of(work: Workspace, asked: SearchAsked) -> Filter:
         since=parse_day(asked.since, today) if asked.since else "",
         until=parse_day(asked.until, today, end=True) if asked.until else "",
         everything=asked.status == "all",
+        transcripts=asked.transcripts,
         status=asked.status if asked.status in ("superseded", "archived") else "",
     )
 
@@ -155,6 +157,7 @@ def hit_fields(hit: Hit, uses: Mapping[str, int]) -> dict[str, Any]:
         "path": hit.path,
         "start_line": hit.start_line,
         "end_line": hit.end_line,
+        **({"session": hit.session, "turn": hit.turn} if hit.turn else {}),
     }
 
 

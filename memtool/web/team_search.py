@@ -60,6 +60,7 @@ def found_in_all(service: TeamService, asked: SearchAsked) -> dict[str, Any]:
         hits = [(names[0], hit) for hit in found.hits]
     else:
         several = _AllVaults(service, names)
+        asked = asked.model_copy(update={"transcripts": "no"})  # turns are found in a vault of their own
         found = search_vault(service.common_workspace(names), asked, several.use)
         found = found._replace(notices=(*found.notices, *several.notices))
         hits = [_apart(hit) for hit in found.hits]

@@ -1,0 +1,359 @@
+"""The words of the kept sources of sessions, in a table of their own: `turns.sqlite` beside the generations.
+
+    source      a file of `transcripts/` and its stamp
+    turn        a turn of it, with the checksum of its line: of a session that goes on only the last one is read again
+    part        some lines of a turn, a document of the full-text index
+
+It holds terms and no text, and is made of the files alone, by the worker, by `memtool index` and after an import: no
+hook and no search waits for it. What a hit says is read from its source (`memtool.index.turns`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sqlite3
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from memtool.errors import MemtoolError, NotWritable
+from memtool.index import generations, schema
+from memtool.index.engine import Place, place_of
+from memtool.text.scripts import is_unspaced
+from memtool.text.tokens import index_terms, is_stop_word
+from memtool.vault.authors import AGENT, TOOL, USER
+from memtool.vault.layout import Vault
+from memtool.vault.sources import FOLDER, SUFFIX, KeptSource, list_sources, objects_in, read_lines, years_of
+from memtool.workspace import Workspace
+
+SIZE = 400  # characters of a part
+_VERSION = 1
+_MOST = 33_554_432  # characters of a session that are read: as many as memtool keeps
+_AT_ONCE = 50  # sources of a transaction
+_FILE, _LOCK = "turns.sqlite", "turns"
+_TABLES = f"""
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE source (
+    id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, session TEXT NOT NULL,
+    size INTEGER NOT NULL, ended_at REAL NOT NULL
+);
+CREATE TABLE turn (
+    id INTEGER PRIMARY KEY, source_id INTEGER NOT NULL, number INTEGER NOT NULL, mark INTEGER NOT NULL
+);
+CREATE INDEX turn_of_source ON turn (source_id);
+CREATE TABLE part (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,  -- never used twice: the terms of a part that is gone stay for a while
+    turn_id INTEGER NOT NULL, number INTEGER NOT NULL
+);
+CREATE INDEX part_of_turn ON part (turn_id);
+CREATE VIRTUAL TABLE part_terms USING fts5 (
+    terms, content = '', tokenize = "ascii tokenchars '{schema.TERM_CHARACTERS}'"
+);
+CREATE VIRTUAL TABLE part_vocabulary USING fts5vocab (part_terms, row);
+"""
+
+
+class Line(NamedTuple):
+    """A line of a turn: its text, who wrote it, and the number of the text in the turn that it is from."""
+
+    text: str
+    author: str
+    of: int
+
+
+class Followed(NamedTuple):
+    """The result of an update: sources that were read, that are gone, and that cannot be read."""
+
+    read: int = 0
+    gone: int = 0
+    unread: int = 0
+
+
+class Missing(NamedTuple):
+    """The part of the sources that the table does not hold: *sources* that are new or have changed, *of* how many."""
+
+    sources: int
+    of: int
+
+
+def follow_sources(place: Place, *, rebuild: bool = False) -> Followed:
+    """Bring the table up to date with the sources of the vault. One that is damaged is made anew.
+
+    Raises:
+        Busy: another process is at it.
+        NotWritable: it cannot be written.
+    """
+    path = table_path(place)
+    if not path.exists() and not list_sources(place.vault):
+        return Followed()
+    try:
+        with place.lock(_LOCK):
+            try:
+                if rebuild:
+                    _remove(path)
+                return _follow(place, path)
+            except sqlite3.DatabaseError:
+                _remove(path)
+                return _follow(place, path)
+    except (sqlite3.DatabaseError, OSError) as error:
+        raise NotWritable(f"the words of the kept sources cannot be written: {error}") from None
+
+
+def catch_up_turns(work: Workspace) -> None:
+    """Bring the table up to date where that can be done now: the next time will do the rest."""
+    with contextlib.suppress(MemtoolError):
+        follow_sources(place_of(work))
+
+
+def table_path(place: Place) -> Path:
+    """Return where the table lies."""
+    return place.generations / _FILE
+
+
+@contextlib.contextmanager
+def open_table(place: Place) -> Iterator[sqlite3.Connection | None]:
+    """Give the table as it is, to be read, for the length of a `with` block; None where none can be used."""
+    with contextlib.ExitStack() as opened:
+        db = None
+        with contextlib.suppress(sqlite3.DatabaseError):
+            db = opened.enter_context(contextlib.closing(schema.connect(table_path(place))))
+            db.execute("PRAGMA query_only = ON")
+            db = db if _fits(db) else None
+        yield db
+
+
+def drop_damaged(place: Place, error: sqlite3.DatabaseError) -> None:
+    """Remove the table if the *error* of reading it says that it is damaged: it is made anew."""
+    if getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+        with contextlib.suppress(OSError):
+            _remove(table_path(place))
+
+
+def missing_sources(db: sqlite3.Connection | None, vault: Vault) -> Missing:
+    """Return how many of the vault's sources *db* does not hold as they are."""
+    if db is not None and _folders(vault) == _meta(db, "folders"):
+        return Missing(0, 0)
+    kept = list_sources(vault)
+    known = _stamps(db) if db is not None else {}
+    return Missing(sum(known.get(one.name) != _stamp(one) for one in kept), len(kept))
+
+
+def lines_of_turn(fields: Mapping[str, Any]) -> Iterator[Line]:
+    """Give the lines of the turn in *fields*, which may be anything that JSON knows; long ones in slices."""
+    for number, (author, text) in enumerate(texts_of_turn(fields)):
+        for line in text.splitlines():
+            if stripped := line.strip():
+                yield from (Line(piece, author, number) for piece in _slices(stripped))
+
+
+def texts_of_turn(fields: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Give the texts of the turn in *fields*, each with who wrote it."""
+    yield USER, _text(fields, "typed")
+    yield AGENT, _text(fields, "summary")
+    for each in _objects(fields, "dialogs"):
+        yield USER, f"{_text(each, 'question')} → {_text(each, 'answer')}"
+    for each in _objects(fields, "plans"):
+        yield AGENT, _text(each, "text")
+    for each in _objects(fields, "runs"):
+        yield TOOL, f"{_text(each, 'command')}\n{_text(each, 'error') or _text(each, 'last_line')}"
+    for each in _objects(fields, "edits"):
+        yield TOOL, f"{_text(each, 'file')}: {_text(each, 'line')}"
+    messages = fields.get("messages")
+    for text in messages if isinstance(messages, list) else ():
+        yield AGENT, text if isinstance(text, str) else ""
+
+
+def parts_of(lines: Iterator[Line]) -> Iterator[list[Line]]:
+    """Give *lines* in parts of at most `SIZE` characters."""
+    part, size = list[Line](), 0
+    for line in lines:
+        if part and size + len(line.text) > SIZE:
+            yield part
+            part, size = [], 0
+        part.append(line)
+        size += len(line.text)
+    if part:
+        yield part
+
+
+def turns_in(content: bytes) -> Iterator[tuple[bytes, dict[str, Any]]]:
+    """Give the line and the fields of each turn of a source, of which *content* is what it unpacks to."""
+    for line in content.splitlines()[1:]:
+        for fields in objects_in(line):
+            if not isinstance(fields.get("note"), dict):
+                yield line, fields
+
+
+def _follow(place: Place, path: Path) -> Followed:
+    generations.make_folder(path.parent)
+    if not path.exists():
+        path.touch(mode=0o600)
+    with contextlib.closing(schema.connect(path)) as db:
+        if not _fits(db) or _is_worn(db):
+            db.close()
+            _remove(path)
+            path.touch(mode=0o600)
+            return _filled(place, path)
+        return _updated(place, db)
+
+
+def _filled(place: Place, path: Path) -> Followed:
+    with contextlib.closing(schema.connect(path)) as db:
+        db.execute("PRAGMA journal_mode = WAL")
+        db.executescript(_TABLES)
+        db.execute("INSERT INTO meta VALUES ('fingerprint', ?)", (schema.fingerprint(),))
+        db.execute(f"PRAGMA user_version = {_VERSION}")
+        done = _updated(place, db)
+        db.execute("INSERT INTO part_terms (part_terms) VALUES ('optimize')")
+        db.execute("VACUUM")
+        return done
+
+
+def _updated(place: Place, db: sqlite3.Connection) -> Followed:
+    folders = _folders(place.vault)
+    known, kept = _stamps(db), {one.name: one for one in list_sources(place.vault)}
+    changed = [one for one in kept.values() if known.get(one.name) != _stamp(one)]
+    gone = [name for name in known if name not in kept]
+    unread = 0
+    with _transaction(db):
+        for name in gone:
+            _drop(db, name)
+    for start in range(0, len(changed), _AT_ONCE):
+        with _transaction(db):
+            unread += sum(not _read(place.vault, db, one) for one in changed[start : start + _AT_ONCE])
+    with _transaction(db):
+        db.execute("INSERT OR REPLACE INTO meta VALUES ('folders', ?)", (folders,))
+    return Followed(len(changed) - unread, len(gone), unread)
+
+
+def _read(vault: Vault, db: sqlite3.Connection, one: KeptSource) -> bool:
+    """Read the turns of a source that are new or have changed; return whether it can be read.
+
+    One that cannot is noted with its stamp, too, so that it is not tried again as long as it is the same file.
+    """
+    size, ended_at = _stamp(one)
+    insert = (
+        "INSERT INTO source (name, session, size, ended_at) VALUES (?, '', ?, ?)"
+        " ON CONFLICT (name) DO UPDATE SET size = excluded.size, ended_at = excluded.ended_at RETURNING id"
+    )
+    source_id = db.execute(insert, (one.name, size, ended_at)).fetchone()[0]
+    find = "SELECT number, id, mark FROM turn WHERE source_id = ?"
+    old = {number: (turn_id, mark) for number, turn_id, mark in db.execute(find, (source_id,))}
+    is_read, room = True, _MOST
+    try:
+        content = read_lines(vault, ref_of(one))
+        db.execute("UPDATE source SET session = ? WHERE id = ?", (_session_in(content), source_id))
+        for number, (line, fields) in enumerate(turns_in(content), 1):
+            room -= len(line)
+            if room < 0:
+                break
+            turn_id, mark = old.pop(number, (0, -1))
+            if mark != (now := zlib.crc32(line)):
+                _forget_turn(db, turn_id)
+                _add(db, source_id, number, now, fields)
+    except MemtoolError:
+        is_read = False
+    for turn_id, _ in old.values():
+        _forget_turn(db, turn_id)
+    return is_read
+
+
+def _session_in(content: bytes) -> str:
+    """Return the id of the session that the first line of a source names."""
+    return next((_text(head, "session") for head in objects_in(content.partition(b"\n")[0])), "")
+
+
+def ref_of(one: KeptSource) -> str:
+    """Return the path of a source in its vault."""
+    return f"{FOLDER}/{one.path.parent.name}/{one.name}{SUFFIX}"
+
+
+def _add(db: sqlite3.Connection, source_id: int, number: int, mark: int, fields: Mapping[str, Any]) -> None:
+    values = (source_id, number, mark)
+    turn_id = db.execute("INSERT INTO turn (source_id, number, mark) VALUES (?, ?, ?)", values).lastrowid
+    for at, part in enumerate(parts_of(lines_of_turn(fields))):
+        part_id = db.execute("INSERT INTO part (turn_id, number) VALUES (?, ?)", (turn_id, at)).lastrowid
+        terms = " ".join(telling_terms(" ".join(line.text for line in part)))
+        db.execute("INSERT INTO part_terms (rowid, terms) VALUES (?, ?)", (part_id, terms))
+
+
+def telling_terms(text: str) -> list[str]:
+    """Return the terms of *text* that somebody asks for: no function words, and characters in pairs only."""
+    return [term for term in index_terms(text) if not is_stop_word(term) and not (len(term) == 1 and is_unspaced(term))]
+
+
+def _forget_turn(db: sqlite3.Connection, turn_id: int) -> None:
+    db.execute("DELETE FROM part WHERE turn_id = ?", (turn_id,))
+    db.execute("DELETE FROM turn WHERE id = ?", (turn_id,))
+
+
+def _drop(db: sqlite3.Connection, name: str) -> None:
+    source_id = db.execute("SELECT id FROM source WHERE name = ?", (name,)).fetchone()[0]
+    for (turn_id,) in db.execute("SELECT id FROM turn WHERE source_id = ?", (source_id,)).fetchall():
+        _forget_turn(db, turn_id)
+    db.execute("DELETE FROM source WHERE id = ?", (source_id,))
+
+
+@contextlib.contextmanager
+def _transaction(db: sqlite3.Connection) -> Iterator[None]:
+    with db:
+        db.execute("BEGIN IMMEDIATE")
+        yield
+
+
+def _fits(db: sqlite3.Connection) -> bool:
+    return db.execute("PRAGMA user_version").fetchone()[0] == _VERSION and _meta(db, "fingerprint") == (
+        schema.fingerprint()
+    )
+
+
+def _is_worn(db: sqlite3.Connection) -> bool:
+    """Return whether a third of the terms and more are of parts that are gone."""
+    living, made = db.execute("SELECT count(*), coalesce(max(id), 0) FROM part").fetchone()
+    return bool(3 * (made - living) > made > _AT_ONCE)
+
+
+def _meta(db: sqlite3.Connection, key: str) -> str:
+    row: Sequence[str] | None = db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+    return row[0] if row else ""
+
+
+def _stamps(db: sqlite3.Connection) -> dict[str, tuple[int, float]]:
+    rows = db.execute("SELECT name, size, ended_at FROM source")
+    return {name: (size, ended_at) for name, size, ended_at in rows}
+
+
+def _stamp(one: KeptSource) -> tuple[int, float]:
+    return one.size, one.ended_at
+
+
+def _folders(vault: Vault) -> str:
+    """Return what changes whenever a source comes, goes or is written anew: when the folders were changed last."""
+    folder = vault.root / FOLDER
+    return json.dumps({year: (folder / year).stat().st_mtime_ns for year in years_of(vault)})
+
+
+def _remove(path: Path) -> None:
+    for journal in ("", "-wal", "-shm", "-journal"):
+        path.with_name(path.name + journal).unlink(missing_ok=True)
+
+
+def _text(fields: Mapping[str, Any], name: str) -> str:
+    value = fields.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def _objects(fields: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
+    value = fields.get(name)
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+
+
+def _slices(line: str) -> Iterator[str]:
+    start = 0
+    while len(line) - start > SIZE:
+        end = line.rfind(" ", start + SIZE // 2, start + SIZE) + 1 or start + SIZE
+        yield line[start:end]
+        start = end
+    yield line[start:]

@@ -1,0 +1,300 @@
+"""Searching the kept sources of sessions, by words, for what no note says.
+
+ask the table for the parts that hold the question's telling words   BM25, of each session its best part
+keep to what the filter leaves                                       as it leaves the session's note
+read the part from its source                                        without what the owner has forgotten
+weigh it by the share of the question that it holds                  by idf, as the best note is weighed
+
+A turn is given before the notes where it holds more of the question than the first of them by `_MORE`; where the notes
+answer, none is. Measured in `python -m benchmarks.sources`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from memtool.errors import MemtoolError
+from memtool.index.engine import Index
+from memtool.index.filters import Filter
+from memtool.index.lexical import share_of
+from memtool.index.lookup import escaped
+from memtool.index.search import TURN, Found, Hit
+from memtool.index.turn_table import (
+    Line,
+    drop_damaged,
+    lines_of_turn,
+    missing_sources,
+    open_table,
+    parts_of,
+    telling_terms,
+    texts_of_turn,
+    turns_in,
+)
+from memtool.text.tokens import fold, query_terms
+from memtool.vault.files import read_text
+from memtool.vault.forgotten import says_forgotten
+from memtool.vault.layout import Vault
+from memtool.vault.session_names import note_of
+from memtool.vault.sources import read_lines, source_ref
+
+if TYPE_CHECKING:
+    from memtool.index.tables import Tables
+
+_MORE = 0.05  # of the question that a turn must hold beyond the first note
+_FLOOR = 0.3  # of the question that a turn must hold at least
+_DEPTH = 100  # the best parts of BM25
+_MOST_TERMS = 48  # of a long question, the rarest
+_COMMON = 0.25  # share of all parts; a word of more of them finds nothing
+_SESSIONS = 10  # that are looked at besides those that are given
+_ARCHIVED = 500  # facts and notes that were forgotten
+
+
+class TurnHit(NamedTuple):
+    """A turn of a kept session that holds much of a question.
+
+    Args:
+        session: the name of its source, by which `memtool show` finds it.
+        turn: its number, from 1.
+        line: the line that holds most of the question, and *author* who wrote it.
+        text: the lines around it.
+        score: the share of the question that *text* holds, from 0 to 1.
+        ref, title, date, project: of the session's note.
+    """
+
+    session: str
+    turn: int
+    line: str
+    author: str
+    text: str
+    score: float
+    ref: str
+    title: str
+    date: str
+    project: str
+
+
+class FoundTurns(NamedTuple):
+    """Turns, best first; the *idf* of the question's terms among all turns; what the user should know."""
+
+    hits: tuple[TurnHit, ...] = ()
+    idf: Mapping[str, float] = {}
+    notices: tuple[str, ...] = ()
+
+
+def find_turns(index: Index, text: str, wanted: Filter, *, limit: int) -> FoundTurns:
+    """Return the *limit* turns, of each session the best, that hold most of the telling words of *text*.
+
+    Only sessions count whose note *wanted* leaves; one without a note has been forgotten.
+    """
+    if wanted.categories or wanted.tags or (wanted.kinds and "session" not in wanted.kinds):
+        return FoundTurns()
+    with open_table(index.place) as db:
+        found = FoundTurns()
+        try:
+            if db is not None:
+                found = _found(index, db, text, wanted._replace(kinds=()), limit)
+            missing = missing_sources(db, index.place.vault)
+        except sqlite3.DatabaseError as error:  # damaged, or written to for longer than our patience
+            drop_damaged(index.place, error)
+            missing = missing_sources(None, index.place.vault)
+    notice = f"the turns of {missing.sources:,} of {missing.of:,} kept sessions are not searched yet"
+    return found._replace(notices=(notice,) if missing.sources else ())
+
+
+def _found(index: Index, db: sqlite3.Connection, text: str, wanted: Filter, limit: int) -> FoundTurns:
+    idf, asked = _weighed(db, query_terms(text))
+    best = islice(_best_of_sessions(db, asked).items(), limit + _SESSIONS)
+    return FoundTurns(tuple(islice(_hits(index, db, best, idf, wanted), limit)), idf)
+
+
+def with_turns(index: Index, found: Found, text: str, wanted: Filter, *, limit: int) -> Found:
+    """Return what was *found* among the notes, and the turns of sessions that answer *text* better, or only those."""
+    only = wanted.transcripts == "only"
+    turns = find_turns(index, text, wanted, limit=limit if only else 1)
+    notices = (*found.notices, *turns.notices)
+    if only:
+        return found._replace(hits=tuple(_as_hit(hit, turns.idf) for hit in turns.hits), notices=notices)
+    best = found.hits[0] if found.hits else None
+    covered = share_of(turns.idf, telling_terms(f"{best.title} {best.heading} {best.text}")) if best else 0.0
+    better = [hit for hit in turns.hits if hit.score >= max(_FLOOR, covered + _MORE)]
+    scale = best.score / (covered or 1.0) if best else 1.0  # so that the first score is the largest
+    first = [_as_hit(hit, turns.idf, scale=max(scale, best.score if best else 0.0)) for hit in better]
+    return found._replace(hits=(*first, *found.hits)[:limit], notices=notices)
+
+
+def _as_hit(hit: TurnHit, idf: Mapping[str, float], *, scale: float = 1.0) -> Hit:
+    return Hit(
+        path=hit.ref,
+        start_line=1,
+        end_line=1,
+        kind=TURN,
+        project=hit.project,
+        title=hit.title,
+        heading=f"turn {hit.turn}",
+        date=hit.date,
+        category="conversation",
+        score=round(hit.score * scale, 4),
+        text=hit.text,
+        author=hit.author,
+        why={"transcript": {"covered": round(hit.score, 3)}},
+        terms=frozenset(idf),
+        session=hit.session,
+        turn=hit.turn,
+    )
+
+
+def _weighed(db: sqlite3.Connection, terms: Sequence[str]) -> tuple[dict[str, float], list[str]]:
+    """Return the idf, among all parts, of the rarest of *terms*, and those of them to ask for."""
+    count = db.execute("SELECT coalesce(max(id), 0) FROM part").fetchone()[0]
+    find = "SELECT doc FROM part_vocabulary WHERE term = ?"
+    often = {term: (db.execute(find, (term,)).fetchone() or (0,))[0] for term in terms}
+    rarest = sorted(often, key=often.__getitem__)[:_MOST_TERMS]
+    idf = {term: math.log(1 + (count - often[term] + 0.5) / (often[term] + 0.5)) for term in rarest}
+    known = [term for term in rarest if often[term]]
+    return idf, [term for term in known if often[term] <= _COMMON * count] or known
+
+
+def _hits(
+    index: Index,
+    db: sqlite3.Connection,
+    best: Iterable[tuple[tuple[str, str], list[tuple[int, int]]]],
+    idf: Mapping[str, float],
+    wanted: Filter,
+) -> Iterator[TurnHit]:
+    """Give the best turn of each session, best first."""
+    for (name, session), places in best:
+        note = _note(index, session, wanted)
+        if note is None:
+            continue
+        of_places = (_turn_hit(index, db, name, note, place, idf) for place in places)
+        if (hit := next(filter(None, of_places), None)) is not None:
+            yield hit
+
+
+def _best_of_sessions(db: sqlite3.Connection, terms: Sequence[str]) -> dict[tuple[str, str], list[tuple[int, int]]]:
+    """Return for each source and its session, best first, its best parts: numbers of the turn and of the part in it."""
+    if not terms:
+        return {}
+    rows = db.execute(
+        "SELECT s.name, s.session, t.number, p.number, -m.rank AS score FROM part_terms AS m"
+        " JOIN part AS p ON p.id = m.rowid JOIN turn AS t ON t.id = p.turn_id JOIN source AS s ON s.id = t.source_id"
+        " WHERE m.part_terms MATCH ? ORDER BY score DESC, p.id LIMIT ?",
+        (" OR ".join(f'"{term}"' for term in terms), _DEPTH),
+    )
+    found: dict[tuple[str, str], list[tuple[int, int]]] = {}
+    for name, session, turn, part, _ in rows:
+        found.setdefault((name, session), []).append((turn, part))
+    return found
+
+
+class _NoteOf(NamedTuple):
+    ref: str
+    title: str
+    date: str
+    project: str
+
+
+def _note(index: Index, session: str, wanted: Filter) -> _NoteOf | None:
+    """Return the note of the session *session*, if it has one that *wanted* leaves."""
+    condition, values = wanted.where()
+    find = "SELECT n.ref, n.title, c.date, c.project FROM note AS n JOIN chunk AS c ON c.note_id = n.id WHERE"
+    named = f"%\n{escaped(fold(session))}\n%"
+    places: list[tuple[str, list[Any]]] = [
+        ("n.ref = ? AND n.names LIKE ? ESCAPE '!'", [note_of(index.place.vault, session), named]),
+        ("n.names LIKE ? ESCAPE '!'", [named]),  # its owner has moved it, or the vault was cloned
+    ]
+    for where, which in places:
+        row = index.db.execute(f"{find} {where} AND {condition} LIMIT 1", [*which, *values]).fetchone()
+        if row:
+            return _NoteOf(*row)
+    return None
+
+
+def _turn_hit(
+    index: Index,
+    db: sqlite3.Connection,
+    session: str,
+    note: _NoteOf,
+    place: tuple[int, int],
+    idf: Mapping[str, float],
+) -> TurnHit | None:
+    """Return what stands at *place* now: None where its source has changed, or its owner has forgotten it."""
+    number, at = place
+    vault = index.place.vault
+    try:
+        content = _as_indexed(db, vault, session)
+        turn = next(islice(turns_in(content), number - 1, None), None)
+        part = next(islice(parts_of(lines_of_turn(turn[1])), at, None), None) if turn else None
+        if turn is None or part is None:
+            return None
+        lines = _without_forgotten(index, note, content, turn[1], part)
+    except (MemtoolError, OSError):
+        return None
+    if not lines:
+        return None
+    text = "\n".join(line.text for line in lines)
+    best = max(lines, key=lambda line: share_of(idf, telling_terms(line.text)))
+    score = share_of(idf, telling_terms(text))
+    return TurnHit(session, number, best.text, best.author, text, score, *note)
+
+
+def _as_indexed(db: sqlite3.Connection, vault: Vault, session: str) -> bytes:
+    """Return what the source of *session* holds; nothing if it has changed since its turns were read."""
+    ref = source_ref(vault, session)
+    about = vault.path(ref).stat() if ref else None
+    known = db.execute("SELECT size, ended_at FROM source WHERE name = ?", (session,)).fetchone()
+    return read_lines(vault, ref) if about and known == (about.st_size, about.st_mtime) else b""
+
+
+def _without_forgotten(
+    index: Index, note: _NoteOf, content: bytes, turn: Mapping[str, Any], part: Sequence[Line]
+) -> list[Line]:
+    """Return the lines of *part* but those of a text that says what was forgotten, of the session or by itself."""
+    from memtool.vault.hand_edits import forgotten_in
+
+    marks = forgotten_in(read_text(index.place.vault.path(note.ref))[0])
+    gone = [*(_forgotten_lines(content, marks) if marks else ()), *_archived(index.db, note.project)]
+    if not marks and not gone:
+        return [*part]
+    texts = [text for _, text in texts_of_turn(turn)]
+    away = {number for number in {line.of for line in part} if says_forgotten(texts[number], marks, gone)}
+    return [line for line in part if line.of not in away]
+
+
+def _forgotten_lines(content: bytes, marks: Iterable[str]) -> Iterator[str]:
+    """Give what memtool wrote as the session's note, as far as it has one of *marks*: it was forgotten since."""
+    from memtool.vault.forgotten import is_forgotten
+
+    try:
+        note = json.loads(content.splitlines()[-1])
+    except (ValueError, IndexError, RecursionError):
+        return
+    known = list(marks)
+    for text in _texts(note, 8):
+        if is_forgotten(text, known):
+            yield text
+
+
+def _texts(value: object, depth: int) -> Iterator[str]:
+    """Give the texts in *value*, which JSON knows, down to a *depth*."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list) and depth:
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from _texts(each, depth - 1)
+
+
+def _archived(db: Tables, project: str) -> list[str]:
+    """Return the facts and the titles of notes, of *project* and of none, that are not given any more."""
+    rows = db.execute(
+        "SELECT c.fact_id, c.text, n.title FROM chunk AS c JOIN note AS n ON n.id = c.note_id"
+        " WHERE c.project IN (?, '') AND c.status = 'archived' AND c.kind <> 'session' ORDER BY c.id DESC LIMIT ?",
+        (project, _ARCHIVED),
+    )
+    said = (text.partition("\n")[0] if fact_id else title for fact_id, text, title in rows)
+    return list(dict.fromkeys(filter(None, said)))
