@@ -1,41 +1,45 @@
-"""The hits of a search as a person reads them: each title once, and places that fit on a line."""
+"""The hits of a search as a person reads them: each memory once, with its place and the statements that answer."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any
 
-from memtool.cli.output import columns, shortened
-from memtool.index.search import TURN, Hit
-from memtool.vault.authors import IMPORTED
+from memtool.cli.output import columns, printable, shortened, wrapped
+from memtool.index.search import Hit
+from memtool.recall.answers.answer import Answer
+from memtool.recall.answers.found import in_words
+from memtool.vault.authors import DECISION, FIX, IMPORTED, OPEN, REFUTED, RULE, USER
+from memtool.vault.sessions import Line
 
-LINES = 3  # of a snippet
+_LONGEST_TITLE = 90  # columns
+_MOST_LINES = 12  # of one statement on a narrow terminal
+_SAID_OF_ROLES = (DECISION, FIX, OPEN, REFUTED, RULE)  # what a reader would take for something else without its role
 _SESSION = re.compile(r"(?P<start>(?:archive/)?sessions/[0-9a-f]{8})[0-9a-f-]{12,}\.md")
 
 
-class ShownHit(NamedTuple):
-    """A hit, with the title and place that are printed above its snippet. A repeated title is empty."""
+def title_of(answer: Answer, room: int) -> tuple[str, str]:
+    """Return the title of a memory, and how likely it answers, for one line of *room* columns."""
+    fits = in_words(answer.likelihood) if answer.likelihood < 1 else ""
+    about = f"  ({fits})" if fits else ""
+    return shortened(printable(answer.title), min(room - len(about), _LONGEST_TITLE)), about
 
-    title: str
-    place: tuple[str, ...]
-    hit: Hit
+
+def place_of(hit: Hit, answer: Answer, room: int) -> tuple[str, ...]:
+    """Return where *hit* is found, and what it is, on one line of *room* columns if it fits."""
+    return _place(hit, answer, _about(hit), room)
 
 
-def entries(hits: Iterable[Hit], room: int) -> Iterator[ShownHit]:
-    """Give *hits* grouped by title, the best group first; each line of a place has *room* columns."""
-    groups: dict[str, list[Hit]] = {}
-    for hit in hits:
-        groups.setdefault(hit.title, []).append(hit)
-    for title, group in groups.items():
-        shown: set[tuple[str, ...]] = set()
-        for hit in group:
-            section, about = _section(hit), _about(hit)
-            heading = f" > {section}" if section and not shown else ""
-            below = [f"> {section}"] if section and shown else []
-            parts = [*below, *([] if (hit.path, *about) in shown else about)]
-            yield ShownHit(f"{title}{heading}" if not shown else "", _place(hit, parts, room), hit)
-            shown.add((hit.path, *about))
+def statement_lines(line: Line, room: int) -> Iterator[str]:
+    """Give the lines of *room* columns of one statement, a bullet before the first."""
+    by_user = line.author == USER and line.role
+    name = line.role if line.role in _SAID_OF_ROLES else ""
+    who = f"{name} ({USER})" if name and by_user else name or (USER if by_user else "")
+    where = " ".join(filter(None, [f"turn {line.turn}" if line.turn else "", who]))
+    said = f"{where}: {line.text}" if where else line.text
+    for number, part in enumerate(wrapped(said, room - 2, _MOST_LINES)):
+        yield f"{'- ' if number == 0 else '  '}{part}"
 
 
 def short_path(path: str) -> str:
@@ -44,9 +48,12 @@ def short_path(path: str) -> str:
     return f"{match['start']}…" if match else path
 
 
-def _place(hit: Hit, about: list[str], room: int) -> tuple[str, ...]:
+def _place(hit: Hit, answer: Answer, about: list[str], room: int) -> tuple[str, ...]:
     """Return where *hit* is found and what it is, on one line if need be without what the path says anyway."""
-    lines = f"  turn {hit.turn}" if hit.turn else f":{hit.start_line}-{hit.end_line}"
+    numbers = [line.number for line in answer.statements if line.number and not hit.fact_id]
+    lines = f":{min(numbers)}-{max(numbers)}" if numbers else f":{hit.start_line}-{hit.end_line}"
+    if hit.turn:
+        lines = f"  turn {hit.turn}"
     path = short_path(hit.path)
     name = f"…/{path.rpartition('/')[2]}"
     for place in (path, name):
@@ -63,13 +70,46 @@ def _says(path: str, part: str) -> bool:
     return part in folders or f"{part}s" in folders or folders[-1].startswith(f"{part}-")
 
 
-def _section(hit: Hit) -> str:
-    below = hit.heading.rsplit(" > ", 1)[-1]  # of a session, its title once more
-    return "" if hit.kind in ("session", TURN) or hit.heading.endswith(hit.title) else below
-
-
 def _about(hit: Hit) -> list[str]:
     by = hit.author and hit.author != IMPORTED and f"by {hit.author}"
     newer = hit.why.get("contradicted")
     doubt = newer and f"contradicted by what was said on {newer}"
     return [part for part in (hit.date, hit.project, hit.kind, by, doubt) if part]
+
+
+def reasons(hit: Hit, answer: Answer) -> Iterator[str]:
+    """Give sentences that say why *hit* has its place."""
+    why = hit.why
+    if answer.likelihood < 1:
+        yield f"Of 100 such hits, about {round(100 * answer.likelihood)} answer."
+    if words := why.get("bm25"):
+        yield f"By words it is number {words['rank']}, with {words['score']:.1f} points (BM25){_added(words)}."
+        yield from (sentence for name, sentence in _FACTORS.items() if words.get(name))
+    if meaning := why.get("vector"):
+        yield f"By meaning it is number {meaning['rank']}, with a likeness of {meaning['score']:.2f}."
+    if "by_words" in why:
+        yield f"Of its score, {why['by_words']:.2f} is due to words and {why['by_meaning']:.2f} to meaning."
+    if turn := why.get("transcript"):
+        yield f"No note holds as much: turn {hit.turn} of the session holds {turn['covered']:.0%} of the question."
+    if why.get("author"):
+        yield f"It is the word of: {why['author']}."
+    if uses := why.get("uses"):
+        yield f"It was used {'once' if uses == 1 else f'{uses} times'} before."
+
+
+_ADDED = {
+    "note": "for the rest of the note",
+    "pairs": "for words side by side",
+    "named": "for a name or phrase found whole",
+}
+_FACTORS = {
+    "characters": "It has more of the single characters of the query, too.",
+    "people": "It has a name of a person or place in the query.",
+    "dated": "It is of a day that the query names, or shortly after.",
+    "completed": "Only a word that was completed found it.",
+}
+
+
+def _added(words: Mapping[str, Any]) -> str:
+    added = [f"{words[name]:.1f} {reason}" for name, reason in _ADDED.items() if words.get(name)]
+    return f", and {', '.join(added)}" if added else ""

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from memtool.cli import output
-from memtool.cli.hits import LINES, ShownHit, entries
 from memtool.cli.session import Session, with_vault
 from memtool.errors import MemtoolError, UsageError
 from memtool.index.engine import Index, Place, use_index
@@ -23,18 +22,21 @@ from memtool.index.status import index_notices, once
 from memtool.recall.ledger import key_of
 from memtool.recall.uses import count_uses, read_uses
 from memtool.text.lines import without_surrogates
-from memtool.text.tokens import index_terms
+from memtool.text.tokens import index_terms, term_spans
 from memtool.vault.files import read_text
 from memtool.vault.layout import KINDS, Vault
 
 if TYPE_CHECKING:
     from rich.text import Text
 
+    from memtool.recall.answers.answer import Answer
     from memtool.team.member import TeamMemory, TeamQuestion
 
 _DEFAULT_BATCH_LIMIT = 50
 _LISTED = 20  # notes on a page of a list
+_LONGEST_NEAREST, _MOST_LINES = 90, 9
 _LIST = "list"  # the mode without words
+
 _MANY = 200  # files to read, from which on a person wants to see progress
 
 
@@ -102,8 +104,10 @@ def command(
     team = _ask_team(session, text, here) if session.settings.team.url and text else None
     with output.progress_bar("Reading notes", least=_MANY) as progress:
         place = session.place(progress=progress)
-        chosen, found = use_index(place, lambda index: _found(session, index, text, wanted, here, page))
+        look = _found if as_json else _answered
+        looked = use_index(place, lambda index: look(session, index, text, wanted, here, page))
     took = time.perf_counter() - started
+    chosen, found = looked.chosen, looked.found
     found = found._replace(hits=_with_doubts(found.hits))
     if explain:
         found = found._replace(hits=_with_uses(place, found.hits))
@@ -117,7 +121,7 @@ def command(
     else:
         lasting = [*session.settings.notices, *chosen.lasting]
         output.say(*once(place.folder, lasting), *chosen.passing, *found.notices)
-        _print(session, found, explain=explain, where=" in your own vault" if team else "")
+        _print(session, looked._replace(found=found), explain=explain, where=" in your own vault" if team else "")
         if team:
             _print_team(team)
 
@@ -143,20 +147,53 @@ def _print_team(team: TeamQuestion[TeamMemory]) -> None:
     output.say(*filter(None, [notice]))
 
 
-def _found(session: Session, index: Index, text: str, wanted: Filter, here: str, page: int) -> tuple[Chosen, Found]:
+class _Looked(NamedTuple):
+    """What was searched with, the hits, and for a person an answer to each; there are none where nothing fits."""
+
+    chosen: Chosen
+    found: Found
+    answers: Sequence[Answer] = ()
+
+
+def _found(session: Session, index: Index, text: str, wanted: Filter, here: str, page: int) -> _Looked:
     """Return page number *page* of what *text* finds, or of what there is, and with what was searched."""
+    if not text:
+        return _listed(session, index, wanted, here, page)
     limit = session.settings.search.limit
+    looked = _searched(session, index, text, wanted, here, limit * page)
+    return looked._replace(found=looked.found._replace(hits=looked.found.hits[limit * (page - 1) :]))
+
+
+def _answered(session: Session, index: Index, text: str, wanted: Filter, here: str, page: int) -> _Looked:
+    """Return the same for a person: each memory once, with the statements of it that answer."""
+    from memtool.recall.answers.answer import LISTED, PRINTED  # JSON does without
+    from memtool.recall.answers.found import CHUNKS, answers_of, memories
+
+    if not text:
+        looked = _listed(session, index, wanted, here, page)
+        return looked._replace(answers=answers_of(index.db, "", looked.found.hits, LISTED))
+    limit = session.settings.search.limit
+    looked = _searched(session, index, text, wanted, here, limit * page * CHUNKS)
+    every = memories(looked.found.hits)
+    shown = every[limit * (page - 1) : limit * page]
+    answers = answers_of(index.db, text, shown, PRINTED, best=every[0].score if every else 0.0, is_first=page == 1)
+    return looked._replace(found=looked.found._replace(hits=tuple(shown)), answers=answers)
+
+
+def _searched(session: Session, index: Index, text: str, wanted: Filter, here: str, limit: int) -> _Looked:
     kept, narrowed = _kept_to(here, index, wanted)
-    if text:
-        chosen, found = _search(session, index, _source(session, index), text, kept, limit * page)
-        found = found._replace(hits=found.hits[limit * (page - 1) :])
-    else:
-        limit = limit if session.settings.origins["search.limit"] == "command line" else _LISTED
-        chosen, listed = Chosen(_LIST), newest(index, kept, limit=limit, page=page)
-        pages = -(-listed.total // limit)
-        more = [f"page {page} of {pages}; `--page {page + 1}` shows the next"] if page < pages else []
-        found = Found(listed.hits, _LIST, (*index_notices(index), *more))
-    return chosen, found._replace(notices=(*found.notices, *unknown_names(index, wanted), *narrowed))
+    chosen, found = _search(session, index, _source(session, index), text, kept, limit)
+    return _Looked(chosen, found._replace(notices=(*found.notices, *unknown_names(index, wanted), *narrowed)))
+
+
+def _listed(session: Session, index: Index, wanted: Filter, here: str, page: int) -> _Looked:
+    kept, narrowed = _kept_to(here, index, wanted)
+    limit = session.settings.search.limit if session.settings.origins["search.limit"] == "command line" else _LISTED
+    listed = newest(index, kept, limit=limit, page=page)
+    pages = -(-listed.total // limit)
+    more = [f"page {page} of {pages}; `--page {page + 1}` shows the next"] if page < pages else []
+    notices = (*index_notices(index), *more, *unknown_names(index, wanted), *narrowed)
+    return _Looked(Chosen(_LIST), Found(listed.hits, _LIST, notices))
 
 
 def _kept_to(here: str, index: Index, wanted: Filter) -> tuple[Filter, list[str]]:
@@ -294,44 +331,43 @@ def _fields(hit: Hit) -> dict[str, Any]:
     return {**fields, "snippet": hit.snippet().line}
 
 
-def _print(session: Session, found: Found, *, explain: bool, where: str = "") -> None:
+def _print(session: Session, looked: _Looked, *, explain: bool, where: str = "") -> None:
+    found, answers = looked.found, looked.answers
     if output.on_terminal():
-        _show(session.vault.root, found, explain=explain)
+        _show(session.vault.root, looked, explain=explain)
     else:
-        room = output.width() - 2
-        for entry in entries(found.hits, room):
-            _print_entry(entry, room, explain=explain)
-    if not found.hits:
+        for hit, answer in zip(found.hits, answers, strict=False):
+            for line in _entry(hit, answer, explain=explain):
+                click.echo(line)
+    if found.hits and not answers:
+        click.echo(f"Nothing fits{where}.", err=True)
+        nearest = output.shortened(output.printable(found.hits[0].title), _LONGEST_NEAREST)
+        output.say(f"The nearest is '{nearest}' ({found.hits[0].path}). Try other words, or --json to see all hits.")
+    elif not found.hits:
         click.echo(f"Nothing found{where}.", err=True)
         wider = "Try fewer filters" if found.mode == _LIST else "Try fewer or other words"
         output.say(f"{wider}, or --all to look at archived and superseded notes too.")
 
 
-def _show(root: Path, found: Found, *, explain: bool) -> None:
-    """Draw a list as a table, and what was searched for with its snippets."""
+def _show(root: Path, looked: _Looked, *, explain: bool) -> None:
+    """Draw a list as a table, and what was searched for with the statements that answer."""
     from memtool.cli import screen
 
-    if found.mode == _LIST and found.hits:
+    if looked.found.mode == _LIST and looked.found.hits:
         rows = [
             (hit.date, hit.kind, hit.project, screen.lines(screen.text(hit.title, "bold"), _link(root, hit, hit.path)))
-            for hit in found.hits
+            for hit in looked.found.hits
         ]
         screen.show(screen.table(("Date", "Kind", "Project", "Note"), rows))
         return
-    room = max(1, output.width(narrowest=1) - 2)
-    for entry in entries(found.hits, room):
-        uri = (root / entry.hit.path).as_uri()
-        (place, about), *more = [line.partition("  ")[::2] for line in entry.place]
-        where = screen.joined(screen.text(place, "cyan", uri=uri), screen.text(f"  {about}" if about else ""))
-        below = [screen.text("  ".join(filter(None, line))) for line in more]
-        for line, marks in output.excerpt(*entry.hit.snippet(), room, LINES):
-            below.append(screen.marked(line, marks))
-        if explain:
-            below += [screen.text(line, "dim") for line in output.wrapped(_score(entry.hit), room, 9)]
+    for hit, answer in zip(looked.found.hits, looked.answers, strict=False):
+        title, place, *rest = _entry(hit, answer, explain=explain)
+        where, gap, about = place.strip().partition("  ")
+        marked = [screen.marked(line, term_spans(line, hit.terms)) for line in rest]
         screen.show(
-            *([screen.title(entry.title)] if entry.title else []),
-            *(screen.joined(screen.text("  "), line) for line in (where, *below)),
-            "",
+            screen.title(title),
+            screen.joined(screen.text("  "), _link(root, hit, where), screen.text(gap + about)),
+            *marked,
         )
 
 
@@ -341,14 +377,15 @@ def _link(root: Path, hit: Hit, shown: str) -> Text:
     return screen.text(shown, "cyan", uri=(root / hit.path).as_uri())
 
 
-def _print_entry(entry: ShownHit, room: int, *, explain: bool) -> None:
-    lines = [line for line, _ in output.excerpt(*entry.hit.snippet(), room, LINES)]
-    if entry.title:
-        click.echo(output.shortened(output.printable(entry.title), room + 2))
-    for line in (*map(output.printable, entry.place), *lines, *([_score(entry.hit)] if explain else [])):
-        click.echo(f"  {line}")
-    click.echo()
+def _entry(hit: Hit, answer: Answer, *, explain: bool) -> Iterator[str]:
+    """Give the lines of one hit, an empty one last."""
+    from memtool.cli.hits import place_of, reasons, statement_lines, title_of
 
-
-def _score(hit: Hit) -> str:
-    return f"score {hit.score}  {output.as_json(hit.why)}"
+    room = output.width() - 2
+    yield "".join(title_of(answer, room + 2))
+    yield from (f"  {line}" for line in place_of(hit, answer, room))
+    for said in answer.statements:
+        yield from (f"  {line}" for line in statement_lines(said, room))
+    for sentence in reasons(hit, answer) if explain else ():
+        yield from (f"  {line}" for line in output.wrapped(sentence, room, _MOST_LINES))
+    yield ""

@@ -24,6 +24,10 @@ class Budget(NamedTuple):
     first: float = 1.0
 
 
+PRINTED = Budget(2_300, notes=5, statements=12, first=0.44)  # a page of `memtool search`
+LISTED = Budget(100_000, notes=20, statements=1)
+
+
 class Answer(NamedTuple):
     """A memory that answers.
 
