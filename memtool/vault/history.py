@@ -190,7 +190,8 @@ def _stage_many(folder: Path, names: Sequence[str], timeout: float | None) -> bo
     left_out = set(ignored.out.split("\0"))
     kept = [name for path, name in asked.items() if path not in left_out]
     adding = (*_UNCHECKED, *_packing(folder), *_UPDATE_INDEX, "--add", "--remove", "--stdin")
-    return ask(folder, *adding, paths=kept, timeout=timeout).code == 0
+    parts = (kept[start : start + _PACKED] for start in range(0, len(kept), _PACKED))
+    return all(ask(folder, *adding, paths=part, timeout=timeout).code == 0 for part in parts)
 
 
 def _packing(folder: Path) -> tuple[str, ...]:
@@ -270,6 +271,7 @@ def status(folder: Path) -> HistoryStatus:
 
 _STATUS = ("--no-renames", "--untracked-files=all", "--ignore-submodules=dirty")  # no git is run in submodules
 _FEW = 100  # files, for which one `git add` is quicker
+_PACKED = 10_000  # files in one pack: git compares each new content with all others in it
 _UPDATE_INDEX = ("update-index", "-z")
 _UNCHECKED = ("-c", "core.safecrlf=false")
 # A commit may tidy up. In the background that would outlive us and hold the folder; of many files, the next one does.
