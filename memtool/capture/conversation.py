@@ -18,11 +18,12 @@ _STEP = 200  # bytes of a step beside its texts
 
 
 class EditSize(NamedTuple):
-    """The size of an edit: lines *added* and *removed*, and the first new *line* that names or says something."""
+    """The size of an edit: lines *added* and *removed*, and the first of each that says something."""
 
     added: int = 0
     removed: int = 0
     line: str = ""
+    was: str = ""
 
 
 class Step(NamedTuple):
@@ -150,5 +151,5 @@ class Steps:
 
 
 def _weight(step: Step) -> int:
-    texts = (step.text, step.file, step.error, step.change.line, step.last_line)
+    texts = (step.text, step.file, step.error, step.change.line, step.change.was, step.last_line)
     return _STEP + sum(text.__sizeof__() for text in texts) + sum(len(each) for one in step.options for each in one)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from memtool.capture.turns import Turn
 from memtool.capture.view import goes_on, informing
-from memtool.text.languages import begins_with, gives_order, pattern_of, starts_with
+from memtool.text.languages import begins_with, gives_order, leads, pattern_of, starts_with
 from memtool.text.lines import width
 from memtool.text.similarity import is_said, words
 from memtool.text.statements import Statement, prose, statements
@@ -123,9 +123,27 @@ def outcomes_in(turns: Sequence[Turn]) -> list[TurnOutcome]:
         factor *= _DOUBTED if is_doubted(turn, after) else 1.0
         is_open = at == len(turns) - 1 or starts_with("consent", after.typed)
         for place, (text, value, lead) in enumerate(_valued(turn)):
+            if _is_overtaken(text, turns, at):
+                continue
             if is_open or not re.search(pattern_of("proposing"), text, re.IGNORECASE):
                 found.append(TurnOutcome(text, at + 1, place, value * factor, lead))
     return found
+
+
+def _is_overtaken(text: str, turns: Sequence[Turn], at: int) -> bool:
+    """Return whether a later edit puts another value in the place of one that *text*, of the turn number *at*, names.
+
+    So "renames are logged at info" goes when `log::info!(` has become `log::debug!(`. An edit of the same turn counts
+    for what is not said in its last message.
+    """
+    told, files = words(text), {file for turn in turns[: at + 1] for file in turn.files}
+    first = at if text not in prose(turns[at].said) else at + 1
+    for edit in (edit for turn in turns[first:] for edit in turn.edits if edit.was and not edit.stopped):
+        old, new = words(edit.was), words(edit.line)
+        is_value = len(old - new) == len(new - old) == 1 and edit.file in files
+        if is_value and old - new <= told and told & old & new and not told & (new - old):
+            return True
+    return False
 
 
 def _valued(turn: Turn) -> Iterator[tuple[str, float, str]]:
@@ -186,7 +204,14 @@ def _value(each: Statement, at: int) -> float:
 def _lead(each: Statement) -> str:
     """Return the line above the list of *each*, if that says more than *each*."""
     lead = re.sub(r"^\d+[.)]\s+", "", each.lead)
-    return lead if each.is_listed and width(lead) <= _LEAD and not words(lead) <= words(each.text) else ""
+    return (
+        lead
+        if each.is_listed
+        and not leads("deictic", lead)
+        and width(lead) <= _LEAD
+        and not words(lead) <= words(each.text)
+        else ""
+    )
 
 
 def best_of(outcomes: Sequence[TurnOutcome], room: int, *, turns: int, known: Sequence[str] = ()) -> list[TurnOutcome]:

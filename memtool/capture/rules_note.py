@@ -5,6 +5,7 @@ Everything in it was said. A role is claimed only where it is sure; all else is 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from memtool.capture.checks import last_ends
@@ -22,12 +23,17 @@ from memtool.vault.sessions import Draft, Line
 
 _CLOSING, _LEAST_CLOSING = 6, 16  # sentences at the end, among them the closing question; its columns
 _ROOM, _LEAST_ROOM = 1_900, 700  # columns of the lines of a note; of what came of it at least
-_WIDEST_ASKED, _WIDEST_BEGINNING = 220, 90  # columns of what the session began with, and of any other prompt
+_WIDEST_ASKED, _WIDEST_BEGINNING, _LEAST_BEGINNING = (
+    220,
+    90,
+    10,
+)  # columns of what the session began with, and of any other prompt, at least
 _MOST_FIXES, _MOST_OPEN, _MOST_COMMANDS, _MOST_FILES = 3, 3, 3, 5
 _WIDEST_OPEN, _WIDEST_COMMAND = 300, 100
 _SIDE_QUESTION, _SHORT = 48, 24  # columns of a first prompt that the session is not about
 _TELLS_FROM = 24  # bytes, eight Chinese characters; a shorter prompt ("yes", "commit") goes on with the one before
 _TALK = 2  # turns
+_CLAUSE_END = re.compile(r"(?<=[.!?])\s|[,;:] |[，。；：！？、]| [-–—] | \(")
 _SECTIONS = (DECISION, RULE, FIX, "", OPEN, COMMAND)
 
 
@@ -74,9 +80,18 @@ def _beginnings(turns: Sequence[Turn]) -> Iterator[str]:
     for turn in turns:
         if _tells(turn) or not last:
             own = [text for text in sentences(own_words(turn)) if not is_quoted(text, said)]
-            last = shortened(" ".join(own) or own_words(turn), _WIDEST_BEGINNING)
+            last = _to_clause(" ".join(own) or own_words(turn))
         said = turn.said
         yield last
+
+
+def _to_clause(text: str) -> str:
+    """Return the beginning of *text* to the end of a sentence or of a clause, so that no condition is cut in two."""
+    if width(text) <= _WIDEST_BEGINNING:
+        return text
+    heads = [text[: match.start()] for match in _CLAUSE_END.finditer(text)]
+    fit = [head for head in heads if _LEAST_BEGINNING <= width(head) < _WIDEST_BEGINNING]
+    return f"{fit[-1]}…".replace("?…", "?").replace("？…", "？") if fit else shortened(text, _WIDEST_BEGINNING)
 
 
 def _asked(turns: Sequence[Turn]) -> str:

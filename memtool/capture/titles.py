@@ -32,8 +32,8 @@ _WIDEST, _LEAST, _LEAST_CUT, _LEAST_WORDS = 70, 20, 28, 3  # columns of a title 
 _SIDE_PROMPT, _TELLS_LITTLE = 24, 32  # columns of a prompt that tells nothing, that does not say where
 _OFTEN = 8  # times that a word counts at most
 _FIRST, _BEGUN = 6, 3  # sentences of an answer, of the first prompt
-_CUT, _EARLY, _ASKED, _DONE, _EDITED = 0.6, 0.5, 0.4, 1.5, 1.6  # weights
-_ENOUGH = (0.15, 0.3)  # of the worth of the best sentence of the prompt: a commit's, an answer's
+_CUT, _EARLY, _ASKED, _DONE = 0.6, 0.5, 0.4, 1.5  # weights
+_NAMED, _ENOUGH = 0.15, 0.3  # of the worth of the prompt's best sentence: of a commit, of an answer
 _UNTOLD_BRANCHES = frozenset({"main", "master", "develop", "trunk", "HEAD"})
 _CLAUSES = (
     re.compile(r"[;；，。]| [-–—] | \(|（|——|, "),
@@ -66,12 +66,20 @@ def title_of(turns: Sequence[Turn], branch: str = "") -> str:
         value, head, each = max(valued, key=lambda one: one[0], default=(0.0, "", _Candidate("", 0)))
         return value, _in_file(head, each.turn)
 
-    begun = best(_begun(turns))
-    for (value, title), least in zip((best(_named(turns)), best(_answered(turns))), _ENOUGH, strict=True):
+    prompts, edited = list(_begun(turns)), any(turn.edits for turn in turns)
+    begun = best(prompts)
+    demands = best(each for each in prompts if width(each.text) <= _WIDEST and not is_question(each.text))
+    for (value, title), least in (
+        (best(_named(turns)), _NAMED),
+        (best(_answered(turns, edited=edited)), _ENOUGH),
+        (demands, 0.0),
+        (best(_answered(turns, edited=False)), 0.0),
+        (begun, 0.0),
+    ):
         if title and value >= least * begun[0]:
             return title
-    last = "" if branch in _UNTOLD_BRANCHES else re.sub(r"[-_]+", " ", branch.rsplit("/", 1)[-1])
-    return begun[1] or best(_answered(turns))[1] or last or shortened(own_words(next(iter(turns), Turn())), _WIDEST)
+    words = "" if branch in _UNTOLD_BRANCHES else re.sub(r"[-_]+", " ", branch.rsplit("/", 1)[-1])
+    return words or shortened(own_words(next(iter(turns), Turn())), _WIDEST)
 
 
 def heading(text: str) -> str:
@@ -105,15 +113,15 @@ def _named(turns: Sequence[Turn]) -> Iterator[_Candidate]:
                 yield _Candidate(text, _EARLY + (1 - _EARLY) * (at + 1) / len(turns))
 
 
-def _answered(turns: Sequence[Turn]) -> Iterator[_Candidate]:
-    """Give the first sentences of what came of each turn that nothing takes back."""
+def _answered(turns: Sequence[Turn], *, edited: bool) -> Iterator[_Candidate]:
+    """Give the first sentences of what came of each turn, or that *edited*, that nothing takes back."""
     gone, first = taken_back(turns), _first(turns)
     begun = telling_words(" ".join([own_words(first), *first.messages[-1:]]))
     for at, turn in enumerate(turns):
         after = turns[at + 1] if at + 1 < len(turns) else Turn()
-        if at in gone or is_doubted(turn, after):
+        if at in gone or is_doubted(turn, after) or (edited and not turn.edits):
             continue
-        rise = (_EARLY + (1 - _EARLY) * (at + 1) / len(turns)) * (_EDITED if turn.edits else 1.0)
+        rise = _EARLY + (1 - _EARLY) * (at + 1) / len(turns)
         for message in result_of(turn):
             for place, each in enumerate(statements(message)[:_FIRST]):
                 text = _SPEAKER.sub("", each.text)

@@ -67,6 +67,7 @@ class FileEdit(NamedTuple):
         line: the first new line that names or says something.
         after: how many of the turn's runs came before it.
         stopped: the user refused or interrupted it.
+        was: the first line that says something and is taken out.
     """
 
     file: str
@@ -75,6 +76,7 @@ class FileEdit(NamedTuple):
     line: str = ""
     after: int = 0
     stopped: bool = False
+    was: str = ""
 
 
 class Turn(NamedTuple):
@@ -207,9 +209,11 @@ def _work(steps: Sequence[Step]) -> tuple[tuple[Run, ...], tuple[FileEdit, ...]]
         said += _is_message(step)
         is_over = step.tool == SHELL_TOOL and step.text and not (step.stopped or step.pending)
         if step.tool in EDITING_TOOLS and step.file and not step.error and _CLIENTS_OWN not in step.file:
-            key, (added, removed, line) = (step.file, len(runs), step.stopped), step.change
+            key, (added, removed, line, was) = (step.file, len(runs), step.stopped), step.change
             old = edits.get(key, FileEdit(step.file, after=len(runs), stopped=step.stopped))
-            edits[key] = old._replace(added=old.added + added, removed=old.removed + removed, line=old.line or line)
+            edits[key] = old._replace(
+                added=old.added + added, removed=old.removed + removed, line=old.line or line, was=old.was or was
+            )
         elif is_over and not step.text.startswith("! "):  # how these ended is not recorded
             runs.append(Run(step.text, step.error, step.last_line, said))
     return tuple(runs), tuple(edits.values())

@@ -278,7 +278,7 @@ class _Session:
     def _take_call(self, record: Record, call: Call) -> None:
         number, last = self._steps.last()
         if call.tool in _TOLD_TOOLS:
-            change = call.change._replace(line=self._line(call.change.line))
+            change = call.change._replace(line=self._line(call.change.line), was=self._line(call.change.was))
             step = Step("tool", self._line(call.command), None, call.tool, self._file(call.file), change=change)
             number = self._add(record, step._replace(pending=True))
         elif last.kind != "tool" or last.tool:

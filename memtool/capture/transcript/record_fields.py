@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import PurePosixPath, PureWindowsPath
 from typing import Any, NamedTuple
@@ -159,9 +159,13 @@ def change_in(given: Mapping[str, Any]) -> EditSize:
     old = "\n".join(text_at(edit, "old_string") for edit in edits)
     new = "\n".join(next(filter(None, (text_at(edit, key) for key in _NEW_TEXT)), "") for edit in edits)
     before, after = Counter(filter(str.strip, old.split("\n"))), Counter(filter(str.strip, new.split("\n")))
-    fresh = after - before
-    telling = (line.strip() for line in fresh if len(_WORDS.findall(line)) >= _TELLING_WORDS or _HAN.search(line))
-    return EditSize(fresh.total(), (before - after).total(), next(telling, ""))
+    fresh, gone = after - before, before - after
+    return EditSize(fresh.total(), gone.total(), _first_telling(fresh), _first_telling(gone))
+
+
+def _first_telling(lines: Iterable[str]) -> str:
+    telling = (line.strip() for line in lines if len(_WORDS.findall(line)) >= _TELLING_WORDS or _HAN.search(line))
+    return next(telling, "")
 
 
 def _questions(given: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
