@@ -14,14 +14,16 @@ _MOST, _WIDEST = 12, 160  # options of one message that are kept; columns of eac
 _LONGEST_LINE = 2_000
 _LONGEST_PROMPT = 300  # columns; a longer one has a list of its own
 _DIGITS = {digit: str(number) for number, digit in enumerate("一二三四五六", 1)}
-_LABEL = r"([A-H]|\d{1,2}|[一二三四五六])"
+_LABEL = r"([A-Ha-h]|\d{1,2}|[一二三四五六])"
 _WORD = r"(?:[A-Za-z]{2,12}\s|[^\W\d_A-Za-z]{1,4})?"
-_OPTION = re.compile(rf"(?:[-*+•|]\s+|#{{1,6}}\s+)?{_WORD}{_LABEL}(?:[.)、:：）](?!\d)|\s+[-–—](?=\s))\s*(\w.*)")
+_OPTION = re.compile(rf"(?:[-*+•|]\s+|#{{1,6}}\s+)?{_WORD}[(（]?{_LABEL}(?:[.)、:：）](?!\d)|\s+[-–—](?=\s))\s*(\w.*)")
 _NEXT = re.compile(
     rf"(?<=[.:;。：；，,])\s*(?={_WORD}{_LABEL.replace('(', '(?:', 1)}[.)、:：）]\s*[^\W\d])|\s(?=\d[.)]\s)"
 )
-_END = r"(?=\s*(?:$|[,;，；。!！~]|\.(?:\s|$)|吧|\s[-–—]\s|\s[a-z]+(?:\W*$|[,;])))"
+_JOINED = rf"\s*(?:[,&+/、和与]|\s[^\W\d_]{{1,3}}\s)\s*{_LABEL.replace('(', '(?:', 1)}(?!\w)"
+_END = rf"(?=\s*(?:$|[,;，；。!！~]|\.(?:\s|$)|吧|\s[-–—]\s|\s[a-z]+(?:\W*$|[,;])|{_JOINED}))"
 _TAKEN = re.compile(rf"(?:^|(?<=[\s,，。：:])|(?<=[^\W\da-zA-Z_])){_LABEL}(?![A-Za-z0-9_%.]\w){_END}")
+_FIRST = re.compile(r"([B-H])\s|第\s?(\d|[一二三四五六])\s?[^\W\dA-Za-z_]?")  # "B but …", 第二个
 
 
 def offered(said: str) -> dict[str, str]:
@@ -29,7 +31,7 @@ def offered(said: str) -> dict[str, str]:
     found: dict[str, str] = {}
     lines = (part for line in said.splitlines() for part in _NEXT.split(line[:_LONGEST_LINE]) if part)
     for match in filter(None, (_OPTION.match(plain(line)[0]) for line in lines)):
-        label = _DIGITS.get(match[1], match[1])
+        label = _label(match[1])
         if label in ("1", "A") and label in found:
             found.clear()
         if text := shortened(match[2].rstrip(" :：,，;；"), _WIDEST):
@@ -43,5 +45,11 @@ def taken(typed: str, said: str) -> dict[str, str]:
     first = re.split(r"(?<=[.!?])\s+|(?<=[。！？])|\n", typed.strip())[0]
     if not options or first.endswith(("?", "？")):
         return {}
-    labels = (_DIGITS.get(match[1], match[1]) for match in _TAKEN.finditer(first))
-    return {label: options[label] for label in labels if label in options}
+    labels = {_label(match[1]) for match in _TAKEN.finditer(first) if match.start() == 0 or not match[1].islower()}
+    if begins := _FIRST.match(first):
+        labels.add(_label(begins[1] or begins[2]))
+    return {label: text for label, text in options.items() if label in labels}
+
+
+def _label(label: str) -> str:
+    return _DIGITS.get(label, label.upper())

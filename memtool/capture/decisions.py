@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 
-from memtool.capture.choices import taken
+from memtool.capture.choices import offered, taken
 from memtool.capture.outcomes import telling_words
 from memtool.capture.turns import Turn
 from memtool.text.languages import begins_with, cites_order, gives_order, pattern_of, starts_with
@@ -33,6 +33,7 @@ _QUOTED = re.compile(r'["“„«「『](?=\w)[^"“”„«»「」『』]{3,}[
 _CITING = re.compile(r"[:：]\s*…")  # what was said of a quotation, without it
 _ASKS = re.compile("[?？]")
 _DOCUMENT = re.compile(r"(?m)^#{1,3} \S")
+_PASTED = re.compile(r"(?<=[:：])\s*\n\s*\n.*", re.DOTALL)  # "translate this notice:", and an empty line
 
 
 def own_words(turn: Turn) -> str:
@@ -58,7 +59,11 @@ def decided_in(turns: Sequence[Turn]) -> list[Line]:
     found: list[Line] = []
     for at in range(len(turns)):
         new = [*_chosen(turns[at], at), *_said(turns, at, found)]
-        found = [line for line in found if not any(_replaces(line, other) for other in new)] + new
+        begins = (sentences(own_words(turns[at])) or [""])[0]
+        gone = [line for line in found if any(_replaces(line, other) for other in new)]
+        if any(line.role == DECISION for line in new) and _retracts(begins):
+            gone += [line for line in found if line.role == DECISION and _is_about(turns, line, at)]
+        found = [line for line in found if line not in gone] + new
     return list({line.text: line for line in found}.values())
 
 
@@ -77,8 +82,12 @@ def _said(turns: Sequence[Turn], at: int, before: Sequence[Line]) -> Iterator[Li
         return
     typed = own_words(turn)
     first = (sentences(typed) or [""])[0]
-    is_held = _is_held(turns, at)
-    own = [each for each in _own(_own_text(turn)) if (is_held or each[0] == RULE) and not is_quoted(each[1], message)]
+    is_held = _is_held(turns, at) and not _asks_for_options(turns, at)
+    own = [
+        each
+        for each in _own(_PASTED.sub("", _own_text(turn)))
+        if (is_held or each[0] == RULE) and not is_quoted(each[1], message)
+    ]
     if not own and any(_is_about(turns, line, at) for line in before):
         own = [(DECISION, text) for text in sentences(typed) if _retracts(text)][:1]
     decides = any(role == DECISION for role, _ in own)
@@ -105,6 +114,11 @@ def _is_held(turns: Sequence[Turn], at: int) -> bool:
     """Return whether work followed upon the turn number *at*, or it was the last."""
     following = turns[at : at + _WORK + 1]
     return at == len(turns) - 1 or any(turn.files or turn.commits or turn.runs for turn in following)
+
+
+def _asks_for_options(turns: Sequence[Turn], at: int) -> bool:
+    """Return whether the agent only answered the turn number *at* with options, of which the next turn may take one."""
+    return not (turns[at].files or turns[at].commits) and bool(offered(turns[at].said))
 
 
 def _own(typed: str) -> Iterator[tuple[str, str]]:
@@ -160,7 +174,8 @@ def _asked(typed: str, first: str, message: str, *, decides: bool) -> str:
     is_about = width(typed) <= _BRIEF or (
         width(typed) <= _WIDEST_ANSWER and telling_words(typed) & telling_words(message)
     )
-    return question if is_about and _matches("alternatives", question) else ""
+    answers = telling_words(first) & telling_words(" ".join(each.text for each in statements(message)[-_BACK:]))
+    return question if is_about and answers else ""
 
 
 def _replaces(old: Line, new: Line) -> bool:

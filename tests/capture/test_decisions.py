@@ -294,6 +294,19 @@ def test_reports_questions_citations_and_orders_of_the_moment_are_nothing(typed:
         ("我建议按 IP 限流。", "好，就这样。", "我建议按 IP 限流。 → “好，就这样。”"),
         ("1. a trigger\n2. a nightly job", "2, please", "“2, please” → a nightly job"),
         ("方案一：触发器。方案二：每晚的任务。", "就用方案二吧。", "“就用方案二吧。” → 每晚的任务。"),
+        ("Which?\n\na) a bucket\nb) a table\nc) the registry", "c", "“c” → the registry"),
+        (
+            "A) retry in place\nB) a dead letter table",
+            "B but cap it at 20 rows",
+            "“B but cap it at 20 rows” → a dead letter table",
+        ),
+        ("1. 取模\n2. 按月份分\n3. 按地区分", "第二个吧，好归档", "“第二个吧，好归档” → 按月份分"),
+        (
+            "1. a trap\n2. a select\n3. a region",
+            "1 and 3 yes. skip 2",
+            "“1 and 3 yes. skip 2” → 1 = a trap; 3 = a region",
+        ),
+        ("Vous préférez Jest ou Vitest ?", "vitest, jest rame", "Vous préférez Jest ou Vitest ? → “vitest, jest rame”"),
     ],
 )
 def test_an_answer_is_told_with_what_it_answers(said: str, typed: str, stands: str) -> None:
@@ -316,6 +329,40 @@ def test_an_answer_is_told_with_what_it_answers(said: str, typed: str, stands: s
 )
 def test_what_answers_no_choice_is_no_decision(said: str, typed: str) -> None:
     assert texts(Turn(typed="?", messages=(said,)), Turn(typed=typed, edits=EDIT)) == []
+
+
+def test_what_asks_for_options_is_no_decision_and_a_paste_is_nobodys() -> None:
+    options = Turn(typed="set up the state, we clobbered each other", messages=("1. a bucket\n2. the cloud\n\nWhich?",))
+    assert roles(options, Turn(typed="2", edits=EDIT)) == ["decision"]
+    pasted = "供应商的公告，帮我翻成英文：\n\n各位伙伴：我们决定停用 V1，必须改用 SM3。"
+    assert roles(Turn(typed=pasted, edits=EDIT)) == []
+
+
+def test_a_choice_that_begins_by_taking_back_replaces_the_one_for_the_same_file() -> None:
+    first = Turn(typed="the key should be the event id", edits=EDIT)
+    then = Turn(typed="wait, ids are reused. Let's use the sha256 of the payload", edits=EDIT)
+    assert texts(first, then) == ["“Let's use the sha256 of the payload”"]
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "Google Maps ist raus, wir nehmen MapLibre.",
+        "ne, in der App wird überall gesiezt",
+        "los informes no pueden tardar más de 5 segundos",
+        "バリデーションは zod に統一することにしました。",
+        "On garde Vitest au lieu de Jest.",
+    ],
+)
+def test_other_languages_decide_and_demand(typed: str) -> None:
+    assert roles(Turn(typed=typed, edits=EDIT)) in (["decision"], ["rule"])
+
+
+@pytest.mark.parametrize(
+    "typed", ["was wäre, wenn wir Redis nehmen", "peut-être on garde Jest", "もし zod に統一したらどうなる"]
+)
+def test_what_is_imagined_in_other_languages_is_none(typed: str) -> None:
+    assert roles(Turn(typed=typed, edits=EDIT)) == []
 
 
 def test_a_choice_in_a_tools_dialog_is_a_decision_and_a_question_back_is_none() -> None:

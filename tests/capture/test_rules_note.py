@@ -149,6 +149,15 @@ def test_open_ends(turn: Turn, stands: str) -> None:
 def test_a_last_prompt_without_an_answer_is_open_unless_only_prompts_are_left() -> None:
     turns = [worked("过期的购物车怎么清理？", NIGHTLY), Turn(typed=ASKED)]
     assert lines(write_by_rules(turns), "open") == [f"not answered: {ASKED}"]
+
+
+@pytest.mark.parametrize("typed", ["k", "ok good to know", "nickel merci", "好的，知道了"])
+def test_a_last_word_of_thanks_is_not_open(typed: str) -> None:
+    assert lines(write_by_rules([worked(ASKED, NIGHTLY), Turn(typed=typed)]), "open") == []
+
+
+def test_a_short_last_question_is_open() -> None:
+    assert lines(write_by_rules([worked(ASKED, NIGHTLY), Turn(typed="为什么？")]), "open") == ["not answered: 为什么？"]
     assert lines(write_by_rules([Turn(typed=ASKED)]), "open") == []
 
 

@@ -36,14 +36,14 @@ CUES = (
 )  # fmt: skip
 NAMES_OF_SECRETS = ("password_names", "key_names", "token_names")  # English ones are read word by word
 BETWEEN = ("is_value", "is_now", "clause")  # beside a secret in a sentence
-DECIDING = ("deciding", "demanding", "pending", "aside", "retracting", "proposing", "alternatives")
+DECIDING = ("deciding", "demanding", "pending", "aside", "retracting", "proposing")
 PATTERNS = ("standing_line", "willing", "status_line", "closed_item", "negation", "instruction", *DECIDING)
 TABLES = ("daily", "evidence", "facts", "report", "rule_files", "session", "start", "summary", "todos")
 # What each language lacks of what English has, by the kinds of keys. A new one may begin with little.
 LACKING = {
     "en": "",
-    "de": "tables name willing negation closed_item common everyday linking months opposites overview short_months stop_words"
-    " instruction today worldwide yesterday before_months acts decided",
+    "de": "tables name willing negation closed_item common everyday linking months opposites overview short_months"
+    " stop_words instruction today worldwide yesterday before_months acts decided",
     "es": "tables name patterns common everyday linking months opposites overview short_months stop_words"
     " verdicts worldwide today yesterday before_months acts",
     "fr": "tables name patterns abbreviations common everyday linking months opposites overview short_months"
