@@ -19,6 +19,7 @@ from memtool.recall.hints import gather_hints
 from memtool.recall.remembering.one_commit import Kept, alone, commit
 from memtool.recall.routing.loader_table import LOADER
 from memtool.recall.routing.routes import update_table
+from memtool.recall.start.standing import gather_standing
 from memtool.vault.state import outer_folder
 from memtool.workspace import Workspace
 
@@ -51,6 +52,7 @@ def work_off(work: Workspace) -> tuple[Drained, list[LogEntry]]:
         if not drained.busy:
             problems += _follow_triggers(work)
             gather_hints(work.vault)
+            gather_standing(work.vault)
             catch_up(work)
             catch_up_turns(work)
     except Exception as error:  # nobody may be watching: see memtool.capture.queue

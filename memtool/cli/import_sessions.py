@@ -21,6 +21,7 @@ from memtool.index.turn_table import catch_up_turns
 from memtool.integrations.exchange.bundle_import import ADDED, KEPT, MERGED, SAME, Imported, import_bundle
 from memtool.integrations.exchange.documents import Bundle, parsed
 from memtool.integrations.stores import STORES, files_of, read_store
+from memtool.recall.start.standing import gather_standing
 from memtool.settings import client_folder
 from memtool.text.lines import counted
 from memtool.vault.files import read_content
@@ -159,7 +160,9 @@ def _import(name: str, work: Workspace, sources: Sequence[Importable], *, with_m
 
     try:
         with output.progress_bar("Importing sessions") as progress:
-            return import_sessions(work, sources, show, client=name, with_model=with_model)
+            done = import_sessions(work, sources, show, client=name, with_model=with_model)
+            gather_standing(work.vault)
+            return done
     except KeyboardInterrupt:
         stays = f"Interrupted after {counted(looked_at, 'session')}. What was imported stays"
         output.say(f"{stays}; repeat the command to go on.")

@@ -49,6 +49,7 @@ from memtool.memory.archiving import Move, move_to_archive, relinked
 from memtool.memory.fact_book import FactBook, StoredFact, read_facts
 from memtool.recall.hints import gather_hints
 from memtool.recall.remembering.one_commit import Kept, alone, commit, keep_edits
+from memtool.recall.start.standing import gather_standing
 from memtool.text.lines import counted
 from memtool.vault import files, history
 from memtool.vault.daily import listed_sessions
@@ -179,6 +180,7 @@ def _finish(work: Workspace, outcome: Outcome) -> None:
         notice = outcome.kept.notice or f"what was written before is not committed yet: {error}. {error.hint}"
         outcome.kept = outcome.kept._replace(notice=notice)
     gather_hints(work.vault)
+    gather_standing(work.vault)
     catch_up(work)
 
 

@@ -6,27 +6,29 @@ import codecs
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
 
 from memtool.named_tuple import NamedTuple
 from memtool.recall.budget import SAME
-from memtool.recall.start.excerpt import Folder, names_in, one_line_fields
-from memtool.text.languages import all_labels, begins_with, gives_order
+from memtool.recall.start.excerpt import Folder, names_in
+from memtool.recall.start.standing import LARGEST_NOTE, STANDING, holds_standing, is_there, last_heard, standing_notes
+from memtool.text.languages import begins_with, gives_order
 from memtool.text.lines import width
+from memtool.text.scripts import is_unspaced
 from memtool.text.similarity import is_said, words
-from memtool.vault.authors import AGENT, ASKED, COMMAND, DECISION, FINDING, FIX, OPEN, REFUTED, RULE, SUMMARY, TITLE
+from memtool.vault.authors import AGENT, ASKED, COMMAND, FINDING, FIX, OPEN, REFUTED, SUMMARY, TITLE
 from memtool.vault.daily import DailySession, listed_sessions
 from memtool.vault.layout import Vault
-from memtool.vault.sessions import Line, lines_of, parse_session
+from memtool.vault.sessions import Line, lines_of
 
+ARROW = " → "  # in a decision, behind the question
 _SESSIONS = "sessions"
 _MOST_UNLISTED = 200  # notes that no daily note lists
 _MOST_DAYS = 180  # daily notes that are looked at, however long ago they were written
-_LARGEST_DAY, _LARGEST_NOTE, _LARGEST_MATTER = 262_144, 65_536, 16_384  # bytes
+_LARGEST_DAY, _LARGEST_MATTER = 262_144, 16_384  # bytes
 _DAY = r"\d{4}-\d\d-\d\d(?:\.memtool)?\.md"
 _WIDEST, _AROUND = 330, 8  # columns of a statement, which is given whole or not at all, and around it
-_STANDING = {DECISION: "decisions", RULE: "rules", OPEN: "open"}
 _MARKS, _QUOTES = ("?", "？"), '”"」』'
+_NAMING = 3  # words that name a subject; a pair of Chinese characters is half of one
 _SAID = 0.7  # share of an open item's words by which a later line shows that it was taken up
 
 
@@ -45,11 +47,12 @@ class PastSession(NamedTuple):
 
 
 class Said(NamedTuple):
-    """A line of a session, and when (`2026-11-22 14:09`) and where it was said."""
+    """A line of a session, when (`2026-11-22 14:09`) and where it was said, and the older line that it replaces."""
 
     when: str
     ref: str
     line: Line
+    replaces: Said | None = None
 
 
 def last_sessions(vault: Vault, project: str, most: int, besides: str = "") -> list[tuple[str, str, str]]:
@@ -66,7 +69,7 @@ def last_sessions(vault: Vault, project: str, most: int, besides: str = "") -> l
             return list(found.values())[:most]
         for session in _sessions_of(days, name) if re.fullmatch(_DAY, name) else ():
             ref = f"{_SESSIONS}/{session.session_id}.md"
-            if session.project == project and ref not in listed and _is_there(_matter(notes, ref)):
+            if session.project == project and ref not in listed and is_there(_matter(notes, ref)):
                 found[ref] = (name[:10], session.minute, ref)
             listed.add(ref)
     unlisted = [ref for name in names_in(vault, _SESSIONS) if (ref := f"{_SESSIONS}/{name}") not in listed]
@@ -84,15 +87,8 @@ def _last_heard(content: bytes | None, project: str) -> tuple[str, str] | None:
     """Return the day and the minute when a session was last heard of, by its note; None for other projects."""
     if content is None or project.encode("utf-8", "replace") not in content:
         return None  # most are other projects', and reading all fields of a note may take yaml
-    text = codecs.getincrementaldecoder("utf-8-sig")("replace").decode(content).replace("\r\n", "\n")
-    matter, _, body = text.removeprefix("---\n").partition("\n---")
-    if not re.search(r"(?m)^type: *[\"']?session\b", matter) or project not in matter:
-        return None
-    fields = one_line_fields(matter)
-    if fields.get("project", "") != project or fields.get("type") != "session" or not _is_there(content):
-        return None
-    when = fields.get("updated") or parse_session(body).updated or fields.get("date", "")
-    return when[:10], when[11:16]
+    owner, day, minute = last_heard(content)
+    return (day, minute) if owner == project else None
 
 
 def read_sessions(vault: Vault, project: str, most: int, besides: str = "", *, older: int = 0) -> list[PastSession]:
@@ -100,21 +96,21 @@ def read_sessions(vault: Vault, project: str, most: int, besides: str = "", *, o
 
     Reading a note takes a tenth of the time that its lines take.
     """
+    listed = standing_notes(vault, project) if older else []
+    found = last_sessions(vault, project, most if listed is not None else most + older, besides)
+    if listed:
+        known = {besides, *(ref for _, _, ref in found)}
+        others = ((when[:10], when[11:16], f"{_SESSIONS}/{name}") for when, name in listed)
+        before = [each for each in others if each[2] not in known]
+        found += before if len(before) <= older else [*before[: older // 2], *before[-older // 2 :]]
     notes, sessions = Folder(vault, _SESSIONS), []
-    for at, (day, minute, ref) in enumerate(last_sessions(vault, project, most + older, besides)):
-        content = notes.read(ref.rpartition("/")[2], _LARGEST_NOTE) or b""
-        if at < most or any(label in content for label in _standing_labels()):
+    for at, (day, minute, ref) in enumerate(found):
+        content = notes.read(ref.rpartition("/")[2], LARGEST_NOTE) or b""
+        if at < most or (holds_standing(content) and is_there(content)):
             text = codecs.getincrementaldecoder("utf-8-sig")("replace").decode(content)
-            lines = (line for line in lines_of(text) if at < most or line.role in _STANDING)
+            lines = (line for line in lines_of(text) if at < most or line.role in STANDING)
             sessions.append(PastSession(day, minute, ref, tuple(lines)))
     return sessions
-
-
-@cache
-def _standing_labels() -> tuple[bytes, ...]:
-    """Return what stands above decisions, rules and open items, in any language and any version of the note."""
-    words = [word for name in _STANDING.values() for word in all_labels("session")[name]]
-    return tuple(form.format(word).encode() for word in words for form in ("\n## {}", ". **{}**"))
 
 
 def unsaid(session: PastSession, said: Sequence[frozenset[str]]) -> PastSession:
@@ -138,6 +134,46 @@ def said_as(sessions: Iterable[PastSession], role: str) -> list[Said]:
                 told.append(own)
                 place += 1
     return [said for _, said in sorted(found, key=lambda each: each[0])]
+
+
+def newest_words(found: Sequence[Said], most: int, newest: Sequence[PastSession]) -> list[Said]:
+    """Return the lines *found* that no later one replaces, the first *most* of which are to be given.
+
+    Half of these places are for sessions before the *newest*: for the line that shares most words with these, for the
+    oldest one, on which the project may stand, and for what comes next to the first.
+    """
+    refs = {session.ref for session in newest}
+    now, before = ([said for said in found if (said.ref in refs) is is_new] for is_new in (True, False))
+    spoken = frozenset().union(*(words(line.text) for session in newest for line in session.lines))
+    oldest = min(before, key=lambda said: said.when, default=None)
+    before.sort(key=lambda said: (said is oldest, len(words(said.line.text) & spoken)), reverse=True)
+    before[:2] = before[:2][::-1]
+    first = max(most - len(before), most - most // 2)
+    kept: list[Said] = []
+    for said in (*now[:first], *before, *now[first:]):
+        if len(kept) > most:  # what is not given is only counted
+            kept.append(said)
+        elif not any(_replaces(later, said) for later in found):
+            kept.append(said._replace(replaces=next((other for other in found if _replaces(said, other)), None)))
+    return kept
+
+
+def _replaces(later: Said, said: Said) -> bool:
+    """Return whether *later* surely says something else of the subject that *said* names.
+
+    Both answer one question; or only a number differs; or *later* names all that *said* names, and more.
+    """
+    if later.when <= said.when or later.ref == said.ref or said.line.author not in (later.line.author, AGENT):
+        return False
+    (asked, arrow, _), (was_asked, had_arrow, _) = (each.line.text.partition(ARROW) for each in (later, said))
+    if arrow or had_arrow:
+        return bool(words(asked)) and words(asked) == words(was_asked)
+    ours, theirs = words(later.line.text), words(said.line.text)
+    other = ours ^ theirs
+    if not (theirs < ours or (other and all(map(str.isdecimal, other)))):
+        return False
+    names = (0.5 if is_unspaced(word[0]) else 1 for word in theirs if not word.isdecimal())
+    return sum(names) >= _NAMING
 
 
 def still_open(sessions: Sequence[PastSession]) -> list[Said]:
@@ -221,13 +257,6 @@ def _asks(line: Line) -> bool:
 def _is_over(text: str) -> bool:
     """Return whether an agent asked or offered something, or gives an order, which it mostly quotes from a page."""
     return text.endswith(_MARKS) or begins_with("offer", text) or gives_order(text)
-
-
-def _is_there(content: bytes | None) -> bool:
-    """Return whether *content* begins a session's note that was not forgotten as a whole."""
-    if content is None or not content.startswith((b"---", b"\xef\xbb\xbf---")):
-        return content is not None
-    return re.search(rb"\nstatus:[ \t]*[\"']?archived\b", content.split(b"\n---", 1)[0], re.IGNORECASE) is None
 
 
 def _sessions_of(days: Folder, name: str) -> list[DailySession]:

@@ -29,6 +29,7 @@ from memtool.recall.start.last_sessions import (
     PastSession,
     Said,
     is_whole,
+    newest_words,
     read_sessions,
     said_as,
     still_open,
@@ -55,7 +56,7 @@ EVERYTHING = 1_000_000  # tokens, and lines
 
 _LARGEST_FACTS = 1_048_576  # bytes, some 3,000 facts; reading more takes too long
 _MOST_FACTS, _MOST_TODOS, _MOST_DECISIONS, _MOST_COMMANDS = 60, 50, 12, 2
-_LAST_SESSIONS, _OLDER_SESSIONS = 20, 180  # whose decisions, rules and open items are looked at
+_LAST_SESSIONS, _OLDER_SESSIONS = 20, 60  # whose decisions, rules and open items are looked at
 _LEAST_ROOM, _MOST_ROOM = 100, 2_000  # columns for each session
 _LEAST_OF_SESSIONS = 11  # lines of a block that are about the last sessions
 _MOST_OF_SESSIONS = 5  # rules, decisions or open items that sessions left
@@ -109,21 +110,27 @@ def remembered(
         decisions = _decisions(vault, f"{area}/decisions/", now, most)
         facts = _facts(vault, facts_ref(project), now, 0.1, label["too_many"], most=most)
         sessions = read_sessions(vault, project, max(_LAST_SESSIONS, wanted.sessions), besides, older=_OLDER_SESSIONS)
+        newest = sessions[: wanted.sessions]
+
+        def standing(role: str) -> BlockPart:
+            found = _shown(_holding(said_as(sessions, role), ended), wanted)
+            return _of_sessions(newest_words(found, _most_of(wanted), newest), 0.08, wanted, label["replaces"])
+
         left_open = sorted(still_open(sessions), key=lambda item: not mentioned("urgent", item.line.text))
         parts |= {
             "summary": [("project", summary)],
             "rules": [
                 ("rules", _rules(vault, f"{area}/rules.md", now)),
-                ("asked_for", _of_sessions(_holding(said_as(sessions, RULE), ended), 0.08, wanted)),
+                ("asked_for", standing(RULE)),
             ],
             "decisions": [
                 ("decisions", decisions),
-                ("decided", _of_sessions(_holding(said_as(sessions, DECISION), ended), 0.08, wanted)),
+                ("decided", standing(DECISION)),
             ],
             "facts": [("facts", facts)],
             "open": [
                 ("open", _open_items(vault, f"{area}/todos.md", now, most, label["overdue"])),
-                ("left_open", _of_sessions(left_open, 0.06, wanted)),
+                ("left_open", _of_sessions(_shown(left_open, wanted), 0.06, wanted)),
             ],
             "commands": [("commands", _of_sessions(said_as(sessions, COMMAND)[:_MOST_COMMANDS], 0.03, wanted))],
         }
@@ -313,20 +320,30 @@ def _urgency(item: Todo, today: date) -> tuple[bool, str, bool, bool]:
     return not is_late, item.due if is_late else "", not mentioned("urgent", item.text), item.type == "idea"
 
 
-def _of_sessions(found: Iterable[Said], share: float, wanted: RecallSettings) -> BlockPart:
-    """Return the first lines *found* in sessions; those that were cut only where everything is *wanted*."""
-    everything = wanted.lines_in_full == EVERYTHING
-    lines = [_said(said) for said in found if everything or said.line.role == COMMAND or is_whole(said.line.text)]
-    most = max(_MOST_OF_SESSIONS, wanted.lines_in_full // _MOST_OF_SESSIONS)
-    return BlockPart("", "sessions/", "", share, (tuple(lines[:most]),), left_out=len(lines[most:]))
+def _shown(found: Iterable[Said], wanted: RecallSettings) -> list[Said]:
+    """Return the lines *found* in sessions, those that were cut only where everything is wanted."""
+    return [said for said in found if wanted.lines_in_full == EVERYTHING or is_whole(said.line.text)]
 
 
-def _said(said: Said) -> BlockLine:
+def _most_of(wanted: RecallSettings) -> int:
+    return max(_MOST_OF_SESSIONS, wanted.lines_in_full // _MOST_OF_SESSIONS)
+
+
+def _of_sessions(found: Sequence[Said], share: float, wanted: RecallSettings, replaces: str = "") -> BlockPart:
+    most = _most_of(wanted)
+    lines = tuple(_said(said, replaces) for said in found[:most])
+    return BlockPart("", "sessions/", "", share, (lines,), left_out=len(found[most:]))
+
+
+def _said(said: Said, replaces: str) -> BlockLine:
     line, day, name = said.line, said.when[:10], _short_name(said.ref)[:_NAME_OF_LINE]
     text = f"`{defused(line.text)}`" if line.role == COMMAND else clipped(line.text)
-    about = day if line.role == COMMAND else f"{line.author}, {day}"
+    old = said.replaces and replaces.format(old=clipped(said.replaces.line.text), date=said.replaces.when[:10])
+    about = day if line.role == COMMAND else ", ".join(filter(None, (line.author, day, old)))
     place = f"{said.ref}:{line.number}"
-    return BlockLine(f"- {text} ({about})", place, name, said=line.text, when=said.when, author=line.author)
+    return BlockLine(
+        f"- {text} ({about})", place, name, said=line.text, when=said.when, author=line.author, note=old or ""
+    )
 
 
 def _short_name(ref: str) -> str:
