@@ -66,7 +66,7 @@ def next_day(shared: Path, scratch: Path) -> Iterator[Row]:
     memory, empty, wrong = Memory(scratch / "memory"), Memory(scratch / "empty"), wrong_vault(shared, scratch)
     projects: dict[str, list[str]] = carried.lay(memory.home)
     memory.run("import", "claude-code", "-y")
-    names: dict[str, str] = ask.projects_of_notes(memory.vault)
+    names = dict(memory.sessions().values())
     cwds = {session: cwd for cwd, sessions in projects.items() for session in sessions}
     found = Transcripts(sorted((shared / "transcripts" / "sessions").glob("*.jsonl")))
     due, void = ([each for each in asked if (each["kind"] == "nothing") is nothing] for nothing in (False, True))
@@ -179,6 +179,7 @@ def related_issues(shared: Path, scratch: Path, most: int | None = None) -> Iter
     records = run.sessions(set())
     paths = _captured(run, memory, scratch, records)
     found = Transcripts(paths)
+    sessions = {name: session for name, (session, _) in memory.sessions().items()}
     touched = {instance: run.edited(lines) for instance, lines in records.items()}
     counts = {name: [0, 0, 0, 0, 0] for name in ("memtool", "without", "empty", "wrong")}
     answerable = all_issues = 0
@@ -195,7 +196,8 @@ def related_issues(shared: Path, scratch: Path, most: int | None = None) -> Iter
         places = {"memtool": (memory, cwd), "empty": (empty, cwd), "wrong": (wrong, next(iter(folders)))}
         for name, (vault, place) in places.items():
             block = vault.prompt(place, "Fix this issue:\n" + text)
-            _count(counts[name], _items(block), re.findall(r"sessions/([\w.-]+?)\.md", block), gold, issue, block)
+            named = [sessions.get(each, each) for each in re.findall(r"sessions/([\w.-]+?)\.md", block)]
+            _count(counts[name], _items(block), named, gold, issue, block)
         named = found.best(text.strip().splitlines()[0][:200], 2)
         _count(counts["without"], named, named, gold, issue, "")
 

@@ -64,6 +64,11 @@ class Memory:
         """Return what the agent is given with a prompt."""
         return self._hook("UserPromptSubmit", cwd, session or str(uuid.uuid4()), prompt=text)
 
+    def sessions(self) -> dict[str, tuple[str, str]]:
+        """Return the session and the project of each session's note, by the name of its file."""
+        texts = {path.stem: path.read_text(encoding="utf-8") for path in (self.vault / "sessions").rglob("*.md")}
+        return {name: (_field("session", text), _field("project", text)) for name, text in texts.items()}
+
     def answers(self, cwd: str, question: str, project: str) -> tuple[str, str, str]:
         """Return what comes back in each of `WAYS`."""
         session = str(uuid.uuid4())
@@ -73,8 +78,7 @@ class Memory:
     def search(self, question: str, project: str) -> str:
         """Return what `memtool search` prints; nothing where it says that it found nothing."""
         narrowed = ("--project", project) if project else ()
-        printed = self.run("search", "-n", str(HITS), *narrowed, question)
-        return "" if re.match(r"\s*(No|Nothing)\b", printed) else printed
+        return _if_any(self.run("search", "-n", str(HITS), *narrowed, question))
 
     def _hook(self, name: str, cwd: str, session: str, **more: str) -> str:
         transcript = str(self.home / ".claude" / "projects" / f"{session}.jsonl")
@@ -110,7 +114,7 @@ class Memory:
             content = next(answer["result"]["content"] for answer in answers if answer.get("id") == 2)
             server.stdin.close()
             server.terminate()
-        return "\n".join(part.get("text", "") for part in content)
+        return _if_any("\n".join(part.get("text", "") for part in content))
 
 
 class Transcripts:
@@ -148,6 +152,15 @@ class Transcripts:
             for path, lines in self._lines.items()
         }
         return [path.stem for path in sorted(held, key=lambda path: (-held[path], path)) if held[path]][:count]
+
+
+def _if_any(text: str) -> str:
+    return "" if re.match(r"\s*(No|Nothing)\b", text) else text
+
+
+def _field(name: str, text: str) -> str:
+    found = re.search(rf"^{name}:[ \t]*[\"']?([^\"'\n]+)", text, re.MULTILINE)
+    return found[1].strip() if found else ""
 
 
 def _around(line: str, at: int) -> str:

@@ -15,7 +15,7 @@ from memtool.cli import output
 from memtool.cli.session import Session, with_vault
 from memtool.embeddings import open_embedder
 from memtool.errors import MemtoolError, ProviderFailed
-from memtool.index.embedding import chunks_waiting, embed, forget_unused, open_vectors
+from memtool.index.embedding import chunks_waiting, embed, forget_unused, has_other_scripts, open_vectors
 from memtool.index.engine import Index, use_index
 from memtool.index.semantic import words_only
 from memtool.index.status import index_notices, once, status
@@ -78,6 +78,11 @@ def _make_vectors(session: Session, index: Index, other: str | None) -> list[str
     if other:
         in_folder = os.path.isdir(other)  # noqa: PTH112  (a name is no path)
         settings = settings._replace(model="" if in_folder else other, path=other if in_folder else "")
+    elif settings.provider == "fastembed" and not (settings.model or settings.path):
+        from memtool.embeddings.fastembed import default_model
+
+        model = default_model(session.work.cache, for_all_scripts=has_other_scripts(index.db))
+        settings = settings._replace(model=model)
     is_chosen = bool(other) or session.settings.has_chosen_embedder
     failed_path = session.work.cache / _FAILED
     failure = "" if is_chosen else _failure(failed_path, session.work.now().timestamp())

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
     from memtool.settings.sections import EmbeddingSettings
 
-DEFAULT_MODEL = "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2"
+ENGLISH_MODEL = "sentence-transformers/all-MiniLM-L6-v2"  # measured: docs/benchmarks.md
+MULTILINGUAL_MODEL = "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2"  # not measured
 
 # More texts at once are slower on a processor: its caches overflow, and each text is padded to the longest.
 # Of 4, 8, 16, 32 and 64, measured with MiniLM, 64 costs half as much again as 8.
@@ -60,9 +61,9 @@ class FastembedEmbedder:
         cls, settings: EmbeddingSettings, _key: str, cache: Path, *, may_download: bool, announce: Callable[[str], None]
     ) -> FastembedEmbedder:
         """Return the embedder for *settings*; see `memtool.embeddings.open_embedder`."""
-        folder = _find_folder(settings, cache)
-        if folder is None:
-            folder = _fetched(settings.model or DEFAULT_MODEL, cache, announce if may_download else None)
+        if not (settings.model or settings.path):
+            settings = settings._replace(model=default_model(cache, for_all_scripts=may_download))
+        folder = _find_folder(settings, cache) or _fetched(settings.model, cache, announce if may_download else None)
         network = Network(folder, settings.pooling if settings.path else OWN_POOLING)
         name = f"{folder.model} {folder.fingerprint(network.pooling, *prefixes_of(folder.model))}"
         card = find_card(cache, name) or _examine(network, cache, name)
@@ -194,10 +195,16 @@ def _batches(lengths: Sequence[int], at_once: int) -> Iterator[list[int]]:
         yield batch
 
 
+def default_model(cache: Path, *, for_all_scripts: bool) -> str:
+    """Return the model for users who name none: the multilingual one if it is here or needed, else the English one."""
+    is_here = for_all_scripts or find_downloaded_model(cache, MULTILINGUAL_MODEL)
+    return MULTILINGUAL_MODEL if is_here else ENGLISH_MODEL
+
+
 def _find_folder(settings: EmbeddingSettings, cache: Path) -> ModelFolder | None:
     if settings.path:
         return _local_model(Path(settings.path).expanduser(), settings.model)
-    return find_downloaded_model(cache, settings.model or DEFAULT_MODEL)
+    return find_downloaded_model(cache, settings.model)
 
 
 def _fetched(model: str, cache: Path, announce: Callable[[str], None] | None) -> ModelFolder:

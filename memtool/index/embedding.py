@@ -26,11 +26,19 @@ if TYPE_CHECKING:
     from memtool.index.tables import Tables, VectorShelf
 
 _CHUNKS_AT_ONCE = 128
+_SAMPLE = 2_000  # chunks, the newest, that tell in which scripts a vault is written
+_SOME = 0.01  # of these are enough for a model that knows their script
 
 
 def open_vectors(index: Index, embedder: Embedder) -> VectorShelf:
     """Return the vectors that *embedder* made of the vault."""
     return index.open_vectors(embedder.name, embedder.dimension)
+
+
+def has_other_scripts(db: Tables) -> bool:
+    """Return whether some of the newest chunks are in a script that a model for English does not know."""
+    texts = [row[0] for row in db.execute(f"SELECT text FROM chunk ORDER BY id DESC LIMIT {_SAMPLE}")]
+    return sum(not fits(frozenset({"latin"}), text) for text in texts) > _SOME * len(texts)
 
 
 def chunks_waiting(db: Tables, model: str) -> int:

@@ -72,7 +72,9 @@ class EmbeddingSettings(NamedTuple):
     provider: Annotated[str, About("Who computes vectors.", ("fastembed", "openai", "none"), trusted=True)] = (
         "fastembed"
     )
-    model: Annotated[str, About("The model's name; empty means memtool's multilingual default.", trusted=True)] = ""
+    model: Annotated[
+        str, About("The model's name; empty: one for English, or for all scripts where notes need it.", trusted=True)
+    ] = ""
     path: Annotated[str, About("A local folder that holds the model (ONNX).", trusted=True)] = ""
     pooling: Annotated[str, About("How a local model's tokens become one vector.", ("mean", "cls"))] = "mean"
     dimension: Annotated[int, About("Expected length of a vector; 0 takes what the model says.")] = 0

@@ -10,7 +10,9 @@ from scripted_embeddings import refusal, serve_embeddings
 from terminal import on_a_terminal, with_pipes
 
 from memtool.cli import index as index_command
+from memtool.embeddings.fastembed import ENGLISH_MODEL, MULTILINGUAL_MODEL
 from memtool.errors import ProviderFailed, ProviderMissing
+from memtool.settings.sections import EmbeddingSettings
 
 if TYPE_CHECKING:
     from terminal import Memtool
@@ -151,6 +153,28 @@ def test_an_embedder_that_was_chosen_and_fails_is_an_error(
     assert (code, out) == (32, "")
     assert err.startswith("memtool: ")
     assert sample.is_dir()
+
+
+@pytest.mark.parametrize(
+    ("text", "model"), [("# 茶\n\n部署密钥", MULTILINGUAL_MODEL), ("# Tea\n\nthe café in Köln", ENGLISH_MODEL)]
+)
+def test_the_default_model_knows_the_scripts_of_the_notes(
+    memtool: Memtool, notes: Path, monkeypatch: pytest.MonkeyPatch, text: str, model: str
+) -> None:
+    (notes / "tea.md").write_text(text, encoding="utf-8")
+    asked: list[str] = []
+
+    def opens(settings: EmbeddingSettings, *_: object, **__: object) -> None:
+        asked.append(settings.model)
+        raise ProviderMissing("no model")
+
+    monkeypatch.setattr(index_command, "open_embedder", opens)
+    monkeypatch.delenv("MEMTOOL_EMBEDDINGS_PROVIDER")
+    memtool("index")
+    monkeypatch.setenv("MEMTOOL_EMBEDDINGS_MODEL", "a/model")
+    memtool("index")
+
+    assert asked == [model, "a/model"]
 
 
 def test_a_download_that_fails_is_tried_once_a_day(

@@ -17,7 +17,7 @@ from scripted_hub import serve_hub
 from tiny_model import make_tiny_model
 
 from memtool.embeddings import Embedder, open_embedder
-from memtool.embeddings.fastembed import DEFAULT_MODEL, _batches
+from memtool.embeddings.fastembed import ENGLISH_MODEL, MULTILINGUAL_MODEL, _batches, default_model
 from memtool.embeddings.known_scripts import ALL_SCRIPTS
 from memtool.errors import BadSetting, ProviderFailed, ProviderMissing
 from memtool.settings.sections import EmbeddingSettings
@@ -251,12 +251,31 @@ def test_a_model_by_name_is_downloaded_once_and_then_needs_no_network(
     with serve_hub(make_tiny_model(tmp_path / "hub", file="model_optimized.onnx")) as (address, _):
         hub(address)
         first = open_embedder(EmbeddingSettings(), "", tmp_path / "cache", may_download=True, announce=said.append)
-    assert said == [f"downloading the model {DEFAULT_MODEL} (0.22 GB)"]
-    assert first.name.startswith(DEFAULT_MODEL)
+    assert said == [f"downloading the model {MULTILINGUAL_MODEL} (0.22 GB)"]
+    assert first.name.startswith(MULTILINGUAL_MODEL)
     again = opened()
     assert again.name == first.name
     assert _like(again, "automobile", "car") > 0.8
     assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.slow
+def test_the_default_is_for_english_until_one_for_all_scripts_is_here(
+    tmp_path: Path, opened: Open, hub: Callable[[str], None]
+) -> None:
+    cache = tmp_path / "cache"
+    assert default_model(cache, for_all_scripts=False) == ENGLISH_MODEL
+    assert default_model(cache, for_all_scripts=True) == MULTILINGUAL_MODEL
+
+    names = []
+    for model, file in ((ENGLISH_MODEL, "model.onnx"), (MULTILINGUAL_MODEL, "model_optimized.onnx")):
+        with serve_hub(make_tiny_model(tmp_path / file, file=file)) as (address, _):
+            hub(address)
+            open_embedder(EmbeddingSettings(model=model), "", cache, may_download=True)
+        names.append(opened().name.partition(" ")[0])
+
+    assert names == [ENGLISH_MODEL, MULTILINGUAL_MODEL]
+    assert default_model(cache, for_all_scripts=False) == MULTILINGUAL_MODEL
 
 
 @pytest.mark.slow
