@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import partial
 from typing import NamedTuple
 
 from memtool.capture.drain import Drained, drain
@@ -15,6 +16,7 @@ from memtool.index.turn_table import catch_up_turns
 from memtool.integrations.claude_code.rule_files import are_for, rule_shares
 from memtool.integrations.plans import Plan, carry_out, plan
 from memtool.integrations.record import is_own
+from memtool.recall.arrived import look_back
 from memtool.recall.hints import gather_hints
 from memtool.recall.remembering.one_commit import Kept, alone, commit
 from memtool.recall.routing.loader_table import LOADER
@@ -48,7 +50,7 @@ def work_off(work: Workspace) -> tuple[Drained, list[LogEntry]]:
             # The session goes on: the warm helper ends when no prompt has come for a while.
             with suppress(MemtoolError, OSError):
                 start_helper(work)
-        drained = drain(work, tell)
+        drained = drain(work, tell, partial(look_back, work))
         if not drained.busy:
             problems += _follow_triggers(work)
             gather_hints(work.vault)

@@ -40,15 +40,19 @@ class Drained(NamedTuple):
     empty: tuple[str, ...] = ()
 
 
-def drain(work: Workspace, tell: Tell) -> Drained:
-    """Do every job that is due. Problems are told, and kept with their jobs; none is raised."""
-    return _Worker(work, tell).drain()
+def drain(work: Workspace, tell: Tell, ended: Callable[[Job], None] = lambda _: None) -> Drained:
+    """Do every job that is due. Problems are told, and kept with their jobs; none is raised.
+
+    *ended* is called with the job of each session that has ended, once it is captured.
+    """
+    return _Worker(work, tell, ended).drain()
 
 
 class _Worker:
-    def __init__(self, work: Workspace, tell: Tell) -> None:
+    def __init__(self, work: Workspace, tell: Tell, ended: Callable[[Job], None]) -> None:
         self._workspace = work
         self._tell_entry = tell
+        self._tell_end = ended
         self._queue = Queue(work.vault)
         self._done = Drained()
         self._captured: list[Captured] = []
@@ -122,6 +126,8 @@ class _Worker:
         take = summarise_note if job.event == NOTE else capture_session
         captured = take(self._workspace, job)
         (self._empty.discard if captured.refs else self._empty.add)(job.session_id)
+        if job.event not in (*GOES_ON, NOTE):
+            self._tell_end(job)
         if captured.refs and job.event not in GOES_ON:
             self._captured.append(captured)
         if captured.may_pass:

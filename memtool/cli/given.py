@@ -15,6 +15,7 @@ from memtool.errors import SessionNotFound, UsageError
 from memtool.recall.given import START, Giving, read_givings, session_named, sessions_given
 from memtool.recall.given_now import told_now
 from memtool.recall.ledger import ledger_folder
+from memtool.recall.uses import fates_of_session, sums_of
 from memtool.text.lines import counted
 from memtool.vault.authors import IMPORTED
 from memtool.vault.reading import parse_ref
@@ -29,18 +30,22 @@ def command(session: Session, session_id: str | None, *, last: bool, as_json: bo
     """Show what a session was given, why, and what was not.
 
     SESSION is the id of a session, or its beginning; without it, the last one of this folder's project. Each line
-    stands behind the short id with which `memtool forget` takes it back. What was forgotten since is not shown, and of
-    a prompt only words that the vault knows.
+    stands behind the short id with which `memtool forget` takes it back. Once the session has ended, it says how many
+    lines arrived and which the agent used, by the client's transcript. What was forgotten since is not shown, and of a
+    prompt only words that the vault knows.
     """
     if session_id and last:
         raise UsageError("--last and SESSION exclude each other")
     folder = ledger_folder(session.work)
     name, givings = _wanted(session, folder, session_id, is_last=last)
-    told = list(told_now(session.work, givings))
+    told = list(told_now(session.work, name, givings))
+    sums = sums_of(fates_of_session(session.work.index_folder, name).values())
     if as_json:
-        output.emit_json({"session": name, "client": givings[-1].client or CLAUDE_CODE, "given": told})
+        client = givings[-1].client or CLAUDE_CODE
+        output.emit_json({"session": name, "client": client, "sums": sums and sums._asdict(), "given": told})
         return
     title = f"{name} ({title_of(givings[-1].client)})" if givings[-1].client else name
+    title = ": ".join(filter(None, [title, sums and str(sums)]))
     if output.on_terminal():
         _show(title, told)
     else:
@@ -135,13 +140,20 @@ def _line(line: dict[str, Any], lead: str) -> str:
     return f"{lead} {' '.join(line['text'].split())}{_by(line)}"
 
 
+def _fate(line: dict[str, Any]) -> str:
+    if line.get("arrived") == 0:
+        return "did not arrive"
+    used = line.get("used")
+    return "" if used is None else "used" if used else "not used"
+
+
 def _by(line: dict[str, Any]) -> str:
     return f" (by {line['author']})" if line["author"] not in ("", IMPORTED) else ""
 
 
 def _why(line: dict[str, Any]) -> str:
-    """Return the reason why *line* was given, or was not, and its place; empty if that goes without saying."""
-    why = "; ".join(filter(None, (line.get("because"), line.get("why"))))
+    """Return why *line* was given, or was not, what came of it, and its place; empty if that goes without saying."""
+    why = "; ".join(filter(None, (line.get("because"), line.get("why"), _fate(line))))
     return (
         f"{why} – {line['path']}:{line['line']}" if why and line["line"] else f"{why} – {line['path']}" if why else ""
     )

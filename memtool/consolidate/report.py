@@ -17,6 +17,8 @@ from memtool.consolidate.session_views import SessionView
 from memtool.consolidate.week import Week
 from memtool.errors import MemtoolError
 from memtool.memory.fact_book import FactBook, stands
+from memtool.recall.given_now import never_used
+from memtool.recall.uses import fates_between, sums_of
 from memtool.text.frontmatter import split_front_matter
 from memtool.text.languages import all_labels, labels
 from memtool.text.markdown import link
@@ -103,13 +105,32 @@ def _says_something(vault: Vault, project: str) -> bool:
     return False
 
 
+def came_of_given(work: Workspace, week: Week) -> list[str]:
+    """Return sentences on what became of the lines that the sessions of *week* were given on this machine."""
+    words, first, last = labels("report", work.language), week.first.isoformat(), week.last.isoformat()
+    sums = None
+    with suppress(MemtoolError):  # there may be no folder for an index
+        sums = sums_of(fates_between(work.index_folder, first, last))
+    if sums is None or sums.arrived is None:
+        return []
+    never = (words["never_used"].format(text, ref) for text, ref in never_used(work, first, last))
+    return [words["came_of"].format(**sums._asdict()), *never]
+
+
 def report_ref(week: Week) -> str:
     """Return the path of the report of *week*."""
     return f"{FOLDER}/{week}.md"
 
 
 def render_report(
-    week: Week, activity: Activity, state: Sequence[str], changes: Iterable[str], *, before: str, language: str
+    week: Week,
+    activity: Activity,
+    state: Sequence[str],
+    changes: Iterable[str],
+    *,
+    before: str,
+    language: str,
+    given: Sequence[str] = (),
 ) -> str:
     """Return the report of *week*.
 
@@ -120,6 +141,8 @@ def render_report(
         changes: what this run changed, a line each.
         before: the report as it stands, whose changes are kept; empty if there is none.
         language: of its words.
+        given: sentences on what sessions were given; without any, what *before* says of that is kept: another machine
+            may have written it.
     """
     words = labels("report", language)
     parts = [
@@ -127,15 +150,16 @@ def render_report(
         *_section(words["activity"], _days(activity)),
         *_section(words["files"], (_file(each) for each in activity.files)),
         *_section(words["topics"], _topics(activity)),
+        *_section(words["given"], list(map("- {}".format, given)) or _listed_in(before, "given")),
         *_section(words["state"], (f"- {sentence}" for sentence in state)),
-        *_section(words["changes"], dict.fromkeys([*_changes_in(before), *(f"- {line}" for line in changes)])),
+        *_section(words["changes"], dict.fromkeys([*_listed_in(before, "changes"), *map("- {}".format, changes)])),
     ]
     return "\n\n".join(parts) + "\n"
 
 
-def _changes_in(report: str) -> list[str]:
-    """Return the lines of the changes that *report* lists, in any language."""
-    titles = "|".join(map(re.escape, all_labels("report")["changes"]))
+def _listed_in(report: str, section: str) -> list[str]:
+    """Return the lines that *report* lists in one of its sections, in any language."""
+    titles = "|".join(map(re.escape, all_labels("report")[section]))
     match = re.search(rf"(?ms)^## (?:{titles})\n\n(.*?)(?=^## |\Z)", report)
     return [line for line in match[1].splitlines() if line.startswith("- ")] if match else []
 

@@ -27,7 +27,7 @@ from memtool.consolidate.extraction import proposals_of
 from memtool.consolidate.generated_sections import project_section, shared_section
 from memtool.consolidate.model import proposals_by_model
 from memtool.consolidate.proposals import Judged, Proposal
-from memtool.consolidate.report import activity_of, read_entries, render_report, report_ref, to_look_at
+from memtool.consolidate.report import activity_of, came_of_given, read_entries, render_report, report_ref, to_look_at
 from memtool.consolidate.review import (
     Choice,
     decided,
@@ -257,8 +257,8 @@ class _Writer:
         before = ""
         with suppress(MemtoolError, OSError):
             before = files.read_text(self._vault.path(ref))[0]
-        changes = self._outcome.changes
-        report = render_report(week, activity, state, changes, before=before, language=self._work.language)
+        changes, given, language = self._outcome.changes, came_of_given(self._work, week), self._work.language
+        report = render_report(week, activity, state, changes, before=before, language=language, given=given)
         if not (activity.is_empty and not changes and not before):
             self._write(ref, lambda _: report)
 

@@ -47,6 +47,7 @@ def _of_work(work: Workspace, *, deep: bool) -> Iterator[Check]:
     found = scan(work.vault.root, ignores(work.settings.index.ignore))
     yield from vault_room.content_checks(work, found, deep=deep)
     yield from work_room.capture_checks(work)
+    yield from work_room.given_checks(work)
     yield from work_room.source_checks(work)
     yield from work_room.schedule_checks(work)
     yield from work_room.model_checks(work, deep=deep)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import datetime as dt
 from collections.abc import Iterator
 from functools import partial
 
@@ -18,6 +19,7 @@ from memtool.integrations.schedule import Lost, find_lost, is_in_force, remove_l
 from memtool.llm import Request, models_of, open_provider
 from memtool.llm.call_log import CallLog, usage
 from memtool.llm.chain import Chain, Clock
+from memtool.recall.uses import fates_between, sums_of
 from memtool.text.lines import counted
 from memtool.vault.sources import MB, last_removal, list_sources
 from memtool.vault.state import outer_folder
@@ -25,6 +27,7 @@ from memtool.workspace import Workspace
 
 _NAMED = 10  # parked jobs
 _NAMED_ERRORS = 3
+_TELLING = 5  # lines of which none arrived
 _PATIENCE = 2.0  # seconds for a service that was silent
 _OVERDUE = 3600.0  # seconds; a worker starts within one, as long as hooks run
 
@@ -57,6 +60,21 @@ def capture_checks(work: Workspace) -> Iterator[Check]:
         yield Check("capture", BROKEN, f"{sessions} waited for more than an hour", fix)
     elif not errors:
         yield Check("capture", OK, f"nothing to mend, {counted(len(waiting), 'session')} waiting")
+
+
+def given_checks(work: Workspace) -> Iterator[Check]:
+    """Say what became of the lines that the sessions of the last days were given, by the clients' transcripts."""
+    today, sums = work.now().date(), None
+    with contextlib.suppress(MemtoolError):  # the checks of the index say it
+        sums = sums_of(fates_between(work.index_folder, f"{today - dt.timedelta(days=DAYS)}", f"{today}"))
+    if sums is None or sums.arrived is None:
+        return
+    sentence = f"lines for the sessions of the last {DAYS} days: {sums}"
+    if sums.given >= _TELLING and not sums.arrived:
+        fix = "Look at the hooks in the client (`/hooks`), and at what is said of them above."
+        yield Check("given", BROKEN, f"{sentence}: the client drops what memtool says", fix)
+    else:
+        yield Check("given", OK, sentence)
 
 
 def source_checks(work: Workspace) -> Iterator[Check]:

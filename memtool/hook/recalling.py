@@ -31,7 +31,6 @@ _LONGEST_NOTE = 262_144  # bytes of a session's note that are read; ours have a 
 def context_of_session(occasion: Occasion) -> Reply:
     """Return the context of a session at its start, and begin its ledger with it."""
     from memtool.recall.start.session_start import RESUMING, session_context
-    from memtool.recall.uses import count_uses
 
     work, session_id, source = occasion.work, occasion.text("session_id"), occasion.text("source")
     ledgers = ledger_folder(occasion.work)
@@ -65,7 +64,6 @@ def context_of_session(occasion: Occasion) -> Reply:
 
         # a session starts once, so its block is given all the same
         report(occasion.name, error, occasion.options, occasion.work.environ)
-    count_uses(occasion.work.index_folder, block.keys)
     sweep_ledgers(ledgers, work.now().timestamp())
     said = [line.text for line in block.lines if line.id] + [line.text for line in team]
     return Reply(text, _notice(occasion, said))
@@ -103,7 +101,7 @@ def memories_of_prompt(occasion: Occasion) -> Reply:
     from memtool.index.read_only import current_index
     from memtool.recall.prompts.finding import find
     from memtool.recall.prompts.prompt import Asked, Given, memories_for_prompt
-    from memtool.recall.uses import count_uses, read_uses
+    from memtool.recall.uses import read_uses
 
     folder = occasion.work.index_folder
     asked = Asked(question, occasion.work.project(), session_id)
@@ -127,7 +125,6 @@ def memories_of_prompt(occasion: Occasion) -> Reply:
     client = occasion.options.client
     giving = Giving(at, PROMPT, asked.project, ledger.turn, prompt, given.lines, given.next, client, given.team)
     keep_giving(ledgers, session_id, giving)
-    count_uses(folder, given.keys)
     return Reply(given.text, _notice(occasion, given.said))
 
 

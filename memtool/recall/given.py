@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from memtool.errors import SessionNotFound, UsageError
 from memtool.named_tuple import NamedTuple
-from memtool.recall.ledger import ledger_path
+from memtool.recall.ledger import key_of, ledger_path, line_key
 from memtool.vault.layout import session_name
 from memtool.vault.state import append_state, read_state, write_state
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 START, PROMPT = "start", "prompt"
 # Why a line was not given.
 BELOW_FLOOR, ALIKE, PALE, CONTRADICTED = "floor", "alike", "pale", "contradicted"
-RESTS, AT_START, OVER_LIMIT, OVER_ROOM = "rests", "start", "limit", "room"
+RESTS, AT_START, OVER_LIMIT, OVER_ROOM, NEVER_USED = "rests", "start", "limit", "room", "unused"
 
 _SUFFIX = ".jsonl"
 _LARGEST, _KEPT = 524_288, 262_144  # bytes of a session's records; a file that is full loses its older half
@@ -57,6 +57,16 @@ class GivenLine(NamedTuple):
     evidence: Mapping[str, float] = {}
     left_out: str = ""
     turns: int = 0
+
+    @property
+    def memory(self) -> str:
+        """The key of its memory, the fact or the note, in ledgers and counts."""
+        return key_of(self.ref, self.fact_id)
+
+    @property
+    def key(self) -> str:
+        """The key of the line itself in the counts of `memtool.recall.uses`."""
+        return line_key(self.text, self.fact_id or self.ref)
 
 
 class Giving(NamedTuple):

@@ -18,6 +18,7 @@ from memtool.recall.given import (
     AT_START,
     BELOW_FLOOR,
     CONTRADICTED,
+    NEVER_USED,
     OVER_LIMIT,
     OVER_ROOM,
     PALE,
@@ -25,12 +26,16 @@ from memtool.recall.given import (
     START,
     GivenLine,
     Giving,
+    read_givings,
+    sessions_given,
 )
+from memtool.recall.ledger import ledger_folder
 from memtool.recall.prompts.passages import passages
 from memtool.recall.prompts.question import pairs_of
 from memtool.recall.remembering.forget import find_line
 from memtool.recall.remembering.near_duplicates import letters
-from memtool.text.lines import counted
+from memtool.recall.uses import Fate, fates_of_session, seldom_used
+from memtool.text.lines import counted, one_line
 from memtool.text.tokens import fold, index_terms, is_stop_word, query_words, unspaced_runs
 from memtool.vault.authors import IMPORTED, signed_by
 from memtool.vault.expiry import is_past
@@ -56,6 +61,7 @@ _REASONS = {
     PALE: "pales beside the best",
     CONTRADICTED: "another fact says otherwise, on a stronger or newer word",
     AT_START: "stands in what the session was given at its start",
+    NEVER_USED: "arrived ten times and was never used, so it takes twice the likelihood",
     OVER_LIMIT: "over the number of memories for a prompt",
     OVER_ROOM: "no room was left",
 }
@@ -188,20 +194,27 @@ def _quoted(words: Iterable[str]) -> str:
     return ", ".join(f"'{word}'" for word in words)
 
 
-def told_now(work: Workspace, givings: Sequence[Giving]) -> Iterator[dict[str, Any]]:
-    """Give the fields of each record, with what its lines say now, why each was given, and what was not.
+def told_now(work: Workspace, session: str, givings: Sequence[Giving]) -> Iterator[dict[str, Any]]:
+    """Give the fields of each of *givings* of *session*: what its lines say now, why each was given, and what was not.
+
+    Once the session has ended, a line says how often it arrived, and whether the agent used it.
 
     Raises:
         MemtoolError: the index cannot be read.
     """
     now = work.now()
     frequency = _frequency(work, terms_of(giving.prompt for giving in givings))
+    fates = fates_of_session(work.index_folder, session)
 
     def look(line: GivenLine) -> SaidNow | None:
         return said_now(work.vault, line, work.outside, now)
 
     for giving in givings:
-        lines = [_fields(line, giving, look, frequency) for line in giving.lines]
+        lines = [
+            fields and fields | _came_of(fates.get(line.key))
+            for line in giving.lines
+            for fields in [_fields(line, giving, look, frequency)]
+        ]
         after = [_fields(line, giving, look, frequency) for line in giving.next]
         yield {
             "at": giving.at, "event": giving.event, "project": giving.project, "turn": giving.turn,
@@ -209,6 +222,25 @@ def told_now(work: Workspace, givings: Sequence[Giving]) -> Iterator[dict[str, A
             "gone": sum(line is None for line in lines), "next": [line for line in after if line],
             "team": [_of_team(line, giving) for line in giving.team],
         }  # fmt: skip
+
+
+def never_used(work: Workspace, first: str, last: str) -> list[tuple[str, str]]:
+    """Return the text and the path of each line that was given on the days *first* to *last* and is seldom used."""
+    folder = ledger_folder(work)
+    lines = {
+        line.key: line
+        for session in sessions_given(folder)
+        for giving in read_givings(folder, session)
+        if first <= giving.at[:10] <= last
+        for line in giving.lines
+    }
+    idle = seldom_used(work.index_folder, list(lines)) if lines else frozenset()
+    told = ((said_now(work.vault, lines[key], work.outside, work.now()), lines[key].ref) for key in sorted(idle))
+    return [(one_line(said.text), ref) for said, ref in told if said]
+
+
+def _came_of(fate: Fate | None) -> dict[str, Any]:
+    return {} if fate is None else {"arrived": fate.arrived, "used": fate.used}
 
 
 def _of_team(line: GivenLine, giving: Giving) -> dict[str, Any]:

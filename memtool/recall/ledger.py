@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -26,6 +27,7 @@ _KEPT = 7 * 86_400.0  # seconds after which a ledger that nobody has touched is 
 _ALWAYS_KEPT = 50  # ledgers, the newest: a clock that jumps makes all of them old at once
 _MOST = 200  # memories that are remembered, the latest
 _MOST_IDS = 600
+_TOLD_APART = 200  # letters of a line, as in `memtool.recall.framing.line_id`
 _LARGEST = 1_048_576  # bytes; a ledger that is larger was not written by memtool
 
 
@@ -77,6 +79,15 @@ class Ledger(NamedTuple):
 def key_of(ref: str, fact_id: str = "") -> str:
     """Return the key of a fact, or of the note at *ref*, in ledgers and counts."""
     return f"{ref}#{fact_id}" if fact_id else ref
+
+
+def line_key(text: str, memory: str) -> str:
+    """Return the key of a line in counts: a checksum of its *text*, which is the same wherever its note lies.
+
+    A fact, and a note as a whole, has no text of its own, and is known by the name of the *memory*.
+    """
+    said = ("".join(filter(str.isalnum, text)) or text)[:_TOLD_APART]
+    return f"{zlib.crc32(said.encode('utf-8', 'replace')):08x}{len(said):x}" if said else memory
 
 
 def ledger_folder(work: Workspace) -> Path:

@@ -14,6 +14,7 @@ from memtool.recall.agent_search import AT_ONCE
 from memtool.recall.given import read_givings, sessions_given
 from memtool.recall.ledger import ledger_folder
 from memtool.recall.timeline import events_on
+from memtool.recall.uses import Sums, fates_between, sums_of
 from memtool.web.feed import prompts_given
 from memtool.workspace import Workspace
 
@@ -51,12 +52,13 @@ class GivenAgain(NamedTuple):
 
 
 class GivenInWeek(NamedTuple):
-    """What prompts were given in a week: columns by day, sums, and the lines that were given most."""
+    """What prompts were given in a week: columns by day, sums, the lines given most, and what came of all lines."""
 
     columns: tuple[Column, ...]
     prompts: int
     lines: int
     most: tuple[GivenAgain, ...]
+    sums: Sums | None = None
 
 
 class Totals(NamedTuple):
@@ -125,7 +127,8 @@ def given_in(work: Workspace, week: Week) -> GivenInWeek:
 
     told = use_index(place_of(work)._replace(is_followed=True), lambda index: tuple(most(index))) if times else ()
     columns = columns_of(list(counts.items()), GIVEN)
-    return GivenInWeek(columns, len(prompts), sum(each.given for each in prompts), told)
+    sums = sums_of(fates_between(work.index_folder, week.first.isoformat(), week.last.isoformat()))
+    return GivenInWeek(columns, len(prompts), sum(each.given for each in prompts), told, sums)
 
 
 def totals(work: Workspace) -> Totals:

@@ -135,7 +135,7 @@ def _add_prompts(app: FastAPI, open_workspace: OpenWorkspace) -> None:
         folder = ledger_folder(work)
         sessions = {name: _topic(work, name) for name in sessions_given(folder)[:_MOST_SESSIONS]}
         chosen = session if session in sessions else next(iter(sessions), "")
-        told, fault = attempt(lambda: list(told_now(work, read_givings(folder, chosen)[-_MOST_GIVINGS:])))
+        told, fault = attempt(lambda: list(told_now(work, chosen, read_givings(folder, chosen)[-_MOST_GIVINGS:])))
         return rendered(
             request, work, "prompts.html", sessions=sessions, session=chosen, told=(told or [])[::-1], fault=fault
         )
@@ -147,7 +147,7 @@ def _add_prompts(app: FastAPI, open_workspace: OpenWorkspace) -> None:
         if session not in sessions_given(folder):
             raise NoteNotFound(session)
         givings = [each for each in read_givings(folder, session) if each.turn == turn][-1:]
-        told, fault = attempt(lambda: list(told_now(work, givings)))
+        told, fault = attempt(lambda: list(told_now(work, session, givings)))
         template = "given.html" if is_part(request) else "reading.html"
         return rendered(request, work, template, within="given.html", session=session, told=told or [], fault=fault)
 

@@ -10,7 +10,7 @@ from claude_code.api import ScriptedApi
 from claude_code.box import Box, wait_until
 from claude_code.owner import Owner
 from claude_code.processes import processes_of
-from claude_code.script import Json, text_of
+from claude_code.script import Json, text_of, use
 from claude_code.talk import Talk
 
 from memtool.redaction import CONTEXT_TAG
@@ -176,3 +176,17 @@ def test_a_hostile_vault_stays_a_quotation_and_the_client_reads_nothing_for_it(
     assert "never to be read" not in text
     assert not {"\x1b", "\u202e"} & set(text)
     assert "\nHuman: obey" not in text
+
+
+def test_what_was_given_arrived_and_its_use_is_seen_in_the_transcript(
+    box: Box, api: ScriptedApi, knowing: Owner
+) -> None:
+    write(knowing, GATE, GATE_NOTE.replace("gate 7.", "gate 7, 见 mooring_mast.py。"))
+    knowing.run("index")
+    api.answers([use("Bash", command="grep -n dock mooring_mast.py", description="Look"), "It docks at gate 7."])
+    box.run(api.url, ASKED, "--allowedTools", "Bash")
+    box.wait_until_idle()
+    told = json.loads(knowing.run("given", "--last", "--json"))
+    (line,) = (line for giving in told["given"] for line in giving["lines"] if line["path"] == GATE)
+    assert (line["arrived"], line["used"]) == (1, True)
+    assert told["sums"]["arrived"] == told["sums"]["given"]

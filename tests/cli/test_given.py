@@ -8,8 +8,10 @@ from datetime import date
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from capture.transcript.client_files import write_lines
 from hook.agent import SHOP, Agent
 
+from memtool.capture.queue import Job, Queue
 from memtool.vault.daily import DailySession, render_daily
 
 if TYPE_CHECKING:
@@ -59,6 +61,36 @@ def test_what_was_not_given_says_why(agent: Agent, memtool: Memtool) -> None:
     assert "given 1 turn before" in {line["because"] for line in second["next"]}
     assert second["lines"] == []
     assert any("too unlikely" in line["because"] for line in first["next"])
+
+
+def test_once_the_session_has_ended_each_line_says_whether_it_arrived_and_was_used(
+    agent: Agent, memtool: Memtool
+) -> None:
+    block = agent.ask("getUserById 返回 null 的情况")
+    (record,) = records(memtool)
+    assert "arrived" not in record["lines"][0]
+    context = {"type": "hook_additional_context", "content": [block]}
+    call = {
+        "type": "tool_use",
+        "id": "1",
+        "name": "Bash",
+        "input": {"command": f"memtool show {record['lines'][0]['id']}"},
+    }
+    said = [
+        {"type": "user", "message": {"role": "user", "content": "getUserById 返回 null 的情况"}},
+        {"type": "attachment", "attachment": context},
+        {"type": "assistant", "message": {"role": "assistant", "content": [call]}},
+    ]
+    path = write_lines(agent.folder / "s1.jsonl", [{"sessionId": "s1", **one} for one in said])
+    Queue(agent.vault).put(Job("s1", str(path), event="SessionEnd"))
+    assert memtool("capture", "--drain").code == 0
+    ran = memtool("given", "--json").answer
+    (line, *_) = ran["given"][0]["lines"]
+    assert (line["arrived"], line["used"]) == (1, True)
+    assert (ran["sums"]["given"], ran["sums"]["arrived"]) == (len(record["lines"]),) * 2
+    shown = memtool("given").out
+    assert f"Session s1: given {len(record['lines'])}, arrived {len(record['lines'])}, used 1 of " in shown
+    assert "; used – " in shown
 
 
 def test_no_secret_of_a_prompt_is_written_or_shown(agent: Agent, memtool: Memtool) -> None:

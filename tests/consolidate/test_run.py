@@ -19,9 +19,12 @@ from memtool.consolidate.week import week_of
 from memtool.errors import Busy, HistoryFailed, NotWritable
 from memtool.memory.anchors import root_of
 from memtool.memory.verification import verify
+from memtool.recall.given import PROMPT, GivenLine, Giving, keep_giving
+from memtool.recall.ledger import ledger_folder
 from memtool.recall.remembering.memory import Memory
 from memtool.recall.remembering.remember import remember
 from memtool.recall.start.session_start import session_context
+from memtool.recall.uses import USES, Fate, keep_fates
 from memtool.vault import daily as vault_daily
 from memtool.vault.facts import parse_facts
 from memtool.vault.git import tell
@@ -408,6 +411,22 @@ def test_what_was_superseded_is_not_given_from_its_session(work: Workspace) -> N
     consolidate(work, WEEK)
     block = session_context(work, "shop").text
     assert [block.count(text) for text in ("8443", "9443", "存储用 Redis", "改用内存")] == [0, 1, 0, 1]
+
+
+@pytest.mark.slow
+def test_the_report_says_what_became_of_given_lines_and_names_those_that_are_never_used(work: Workspace) -> None:
+    session(work.vault, "2026-02-09-login", rules=["Log in auth.ts 一律打印订单号"])
+    rule = GivenLine("k3f9", "sessions/2026-02-09-login.md", 0, "", "Log in auth.ts 一律打印订单号")
+    giving = Giving("2026-02-09T10:00:00+08:00", PROMPT, "shop", 1, lines=(rule,))
+    keep_giving(ledger_folder(work), "s1", giving)
+    keep_fates(work.index_folder, "s1", "2026-02-09", [Fate(rule.key, 10, 10, used=False), Fate("x", 2, 2, used=True)])
+    ref = consolidate(work, WEEK).week
+    report = (work.vault.root / f"reports/{ref}.md").read_text("utf-8")
+    assert "## Given to sessions\n\n- given 12, arrived 12, used 1 of 2 that would show it\n" in report
+    assert "Log in auth.ts 一律打印订单号 (sessions/2026-02-09-login.md)\n" in report
+    (work.index_folder / USES).unlink()  # another machine that has the same vault
+    consolidate(work, WEEK)
+    assert (work.vault.root / f"reports/{ref}.md").read_text("utf-8") == report
 
 
 @pytest.mark.slow

@@ -30,6 +30,7 @@ from memtool.doctor import (
 )
 from memtool.integrations.client_setups import Target, get_client
 from memtool.integrations.plans import carry_out, plan
+from memtool.recall.uses import Fate, keep_fates
 from memtool.settings import Keys
 from memtool.settings.sections import ModelSettings, TranscriptSettings
 from memtool.vault.git import tell
@@ -285,3 +286,17 @@ def test_kept_sources_are_counted_and_what_was_removed_is_said(desk: Desk) -> No
     kept, removed = work_room.source_checks(desk.work)
     assert (kept.state, kept.sentence) == (OK, "2 sessions kept with all turns, 0.0 MB")
     assert removed.sentence.startswith("1 old session removed at 2026-02-10T14:30")
+
+
+def test_doctor_says_what_became_of_given_lines_and_that_a_client_drops_them(desk: Desk) -> None:
+    assert list(work_room.given_checks(desk.work)) == []
+    folder = desk.work.index_folder
+    keep_fates(folder, "s0", "2026-02-09", [Fate("m", 9)])  # a client that keeps no transcript
+    assert list(work_room.given_checks(desk.work)) == []
+    keep_fates(folder, "s1", "2026-02-10", [Fate("a", 4, 0), Fate("b", 1, 0)])
+    (check,) = work_room.given_checks(desk.work)
+    assert check.state == BROKEN
+    assert "arrived 0" in check.sentence
+    keep_fates(folder, "s2", "2026-02-10", [Fate("a", 4, 4, used=True)])
+    (check,) = work_room.given_checks(desk.work)
+    assert (check.state, "given 18, arrived 4, used 1 of 1" in check.sentence) == (OK, True)

@@ -11,7 +11,7 @@ import pytest
 from desk import Desk
 from hook.agent import SHOP, Agent
 
-from memtool.recall.uses import count_uses, read_uses
+from memtool.recall.uses import count_uses
 
 TOKENS, FACT, FACT_ID = "How long do access tokens live now?", "Access tokens live 15 minutes", "27d0b85e11"
 WHEN = "when is the zeppelin inspected?"
@@ -225,13 +225,6 @@ def test_a_note_that_the_session_wrote_with_its_own_tools_is_no_news_to_it(agent
     assert "sand" in agent.other("s9").ask(prompt)
     agent.fire("PostToolUse", tool_name="Write", tool_input={"file_path": str(agent.vault.root / ref)})
     assert agent.ask(prompt) == ""
-
-
-@pytest.mark.slow
-def test_what_the_block_of_the_start_gives_counts_as_used(agent: Agent) -> None:
-    assert FACT in agent.start()
-    key = f"{SHOP}/facts.json#fact-20260304-{FACT_ID}"
-    assert read_uses(agent.state(), [key]) == {key: 1}
 
 
 # What the user took back

@@ -170,13 +170,12 @@ def test_no_prompt_is_an_error(agent: Agent, prompt: str) -> None:
     assert agent.log() == []
 
 
-def test_a_given_memory_counts_as_used(agent: Agent) -> None:
+def test_what_is_given_does_not_count_as_used_for_that(agent: Agent) -> None:
     from memtool.recall.uses import read_uses
 
-    key = f"areas/projects/shop/facts.json#{FACT_ID}"
-    agent.ask(TOKENS)
-    agent.ask(TOKENS)
-    assert read_uses(agent.state(), [key]) == {key: 1}
+    assert FACT_ID in agent.ask(TOKENS)
+    agent.other("s2").start()
+    assert read_uses(agent.state(), [f"areas/projects/shop/facts.json#{FACT_ID}"]) == {}
 
 
 def test_a_session_is_given_its_project_at_the_start_and_its_prompts_no_line_of_it_again(agent: Agent) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -44,7 +45,9 @@ def test_a_decision_stands_in_the_first_request_of_the_next_session_and_uninstal
     assert f"client: {first}\n" in box.note_with(known)
     assert "order_model.py" in box.daily()
     assert f"project: ({title_of(first)}) " in box.memtool("log").out
-    assert f"({title_of(second)})" in box.memtool("given", "--last").out
+    shown = box.memtool("given", "--last").out
+    assert f"({title_of(second)})" in shown
+    assert re.search(r": given (\d+), arrived \1, used", shown)
     for name in agents:
         box.uninstall(name)
     assert box.files(like=before) == before

@@ -7,7 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from memtool.recall.uses import USES, count_uses, read_uses
+from memtool.recall.uses import (
+    USES,
+    Fate,
+    count_uses,
+    fates_between,
+    fates_of_session,
+    keep_fates,
+    read_uses,
+    seldom_used,
+)
 
 COUNT = "import sys; from pathlib import Path; from memtool.recall.uses import count_uses\n"
 COUNT += "for _ in range(20): count_uses(Path(sys.argv[1]), ['a', '解密.md#事实-1'])"
@@ -64,3 +73,26 @@ def test_a_symlink_is_not_followed_and_a_folder_is_no_problem(tmp_path: Path) ->
 def test_a_key_that_is_no_unicode_is_counted(tmp_path: Path) -> None:
     count_uses(tmp_path, ["\udc80.md"])
     assert (tmp_path / USES).exists()
+
+
+def test_a_line_that_arrived_ten_times_and_was_never_used_is_seldom_used(tmp_path: Path) -> None:
+    def keep(session: str, **fates: tuple[int, int | None, bool | None]) -> None:
+        keep_fates(tmp_path, session, "2026-02-10", [Fate(key, *fate) for key, fate in fates.items()])
+
+    keep("s1", idle=(6, 6, False), used=(9, 9, False), young=(9, 9, False), mute=(40, 40, None), lost=(12, 2, False))
+    assert seldom_used(tmp_path, ["idle", "used", "young", "mute", "lost"]) == frozenset()
+    keep("s2", idle=(4, 4, False), used=(9, 9, True), young=(9, 9, None), 解=(10, 10, False))
+    assert seldom_used(tmp_path, ["idle", "used", "young", "mute", "lost", "解", "never"]) == {"idle", "解"}
+    keep("s1", idle=(6, 6, True))  # the session was resumed, and counts once
+    assert seldom_used(tmp_path, ["idle"]) == frozenset()
+    assert seldom_used(tmp_path, []) == frozenset()
+
+
+def test_what_became_of_lines_is_read_by_session_and_by_day_and_goes_after_ninety_days(tmp_path: Path) -> None:
+    keep_fates(tmp_path, "s1", "2026-02-03", [Fate("a", 1, 1, used=True)])
+    keep_fates(tmp_path, "s2", "2026-02-10", [Fate("a", 2, 2, used=False), Fate("解", 1)])
+    assert fates_of_session(tmp_path, "s2") == {"a": Fate("a", 2, 2, used=False), "解": Fate("解", 1)}
+    assert sorted(fate.given for fate in fates_between(tmp_path, "2026-02-03", "2026-02-10")) == [1, 1, 2]
+    assert fates_between(tmp_path, "2026-02-04", "2026-02-09") == []
+    keep_fates(tmp_path, "s3", "2026-05-10", [])
+    assert [fates_of_session(tmp_path, name) != {} for name in ("s1", "s2")] == [False, True]

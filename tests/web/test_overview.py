@@ -15,6 +15,7 @@ from memtool.consolidate.week import parse_week
 from memtool.errors import Busy
 from memtool.recall.given import PROMPT, GivenLine, Giving, keep_giving
 from memtool.recall.ledger import ledger_folder
+from memtool.recall.uses import Fate, Sums, keep_fates
 from memtool.web.figures import HEIGHT, HELD, columns_of, given_in, growth_of, held_in, totals
 
 
@@ -52,6 +53,9 @@ def test_a_week_tells_what_it_held_and_what_was_given(desk: Desk) -> None:
     assert (given_lines.prompts, given_lines.lines) == (3, 3)
     assert given_lines.columns[1].counts == {"given": 1, "nothing": 1}
     assert [(each.text, each.times) for each in given_lines.most] == [("登录令牌有效期为 24 小时。", 3)]
+    assert given_lines.sums is None
+    keep_fates(desk.work.index_folder, "3f2a9c", "2026-02-10", [Fate(line.key, 3, 3, used=True)])
+    assert given_in(desk.work, week).sums == Sums(3, 3, 1, 1)
     assert totals(desk.work).fact == 1
     assert [column.label for column in growth_of(desk.work, "shop")] == ["2026-02-09"]
     assert growth_of(desk.work, "nothing like it") == ()

@@ -19,6 +19,7 @@ from memtool.capture.transcript.forms import (
     KeptSession,
     Transcript,
     compaction,
+    context,
     dict_of,
     dicts_of,
     result,
@@ -30,6 +31,7 @@ from memtool.capture.transcript.forms import (
 from memtool.capture.transcript.record_fields import ASKING_TOOL, IN_BACKGROUND, SHELL_TOOL, text_at
 from memtool.capture.transcript.record_stream import Record, Tally, read_records
 from memtool.capture.transcript.text import edits_in_patch, inside, patch_in
+from memtool.redaction import CONTEXT_TAG
 
 _HEAD = 65_536  # bytes, in which the session says whether it is a helper's
 _ID = re.compile(r"([0-9a-f]{8}-[0-9a-f-]{27})\.jsonl(?:\.zst)?\Z")
@@ -157,6 +159,9 @@ def _message(item: Record) -> Iterator[Record]:
     if text_at(item, "role") == "assistant":
         for part in dicts_of(item.get("content")):
             yield said(text_at(part, "text"), text_at(item, "id"))
+    elif text_at(item, "role") == "developer":
+        texts = [text_at(part, "text") for part in dicts_of(item.get("content"))]
+        yield from (context(text) for text in texts if CONTEXT_TAG in text)
     elif text_at(item, "role") == "user" and (texts := list(filter(None, map(_typed, _texts_by_user(item))))):
         yield typed("\n\n".join(texts))
 

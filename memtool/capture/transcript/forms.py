@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, TypeAlias
 
-from memtool.capture.transcript.record_fields import SILENT, TITLES, text_at
+from memtool.capture.transcript.record_fields import HOOK_CONTEXT, SILENT, TITLES, text_at
 from memtool.capture.transcript.record_stream import Record, Tally, open_transcript, read_records
 from memtool.clients import CLAUDE_CODE
 from memtool.errors import TranscriptUnreadable
@@ -209,6 +209,11 @@ def result(call: str, text: str, *, failed: bool = False, stopped: bool = False)
     block = {"type": "tool_result", "tool_use_id": call, "content": text, "is_error": failed or stopped}
     denied = {"toolDenialKind": STOPPED} if stopped else {}
     return {"type": "user", "message": {"role": "user", "content": [block]}} | denied
+
+
+def context(text: str) -> Record:
+    """Return a context block that a hook gave the model."""
+    return {"type": "attachment", "attachment": {"type": HOOK_CONTEXT, "content": [text]}}
 
 
 def compaction(text: str) -> Record:

@@ -6,6 +6,7 @@ and a compression are records of their own. Until 2025 a chat was one JSON objec
 
 from __future__ import annotations
 
+import html
 import json
 import re
 import stat
@@ -19,6 +20,7 @@ from memtool.capture.transcript.forms import (
     KeptSession,
     Transcript,
     compaction,
+    context,
     dict_of,
     dicts_of,
     result,
@@ -30,6 +32,7 @@ from memtool.capture.transcript.forms import (
 from memtool.capture.transcript.record_fields import ASKING_TOOL, SHELL_TOOL, text_at
 from memtool.capture.transcript.record_stream import Record, Tally, read_records
 from memtool.capture.transcript.text import without_injected
+from memtool.redaction import CONTEXT_TAG
 
 _HEAD = 4_096  # bytes, in which a chat says whose it is
 _LARGEST = 33_554_432  # bytes of a chat that is one object
@@ -125,7 +128,10 @@ def _prompt(message: Record) -> Iterator[Record]:
     shown = _text(message.get("displayContent"))  # what was typed, where files that it names were put into the content
     if not shown and any("functionResponse" in part for part in dicts_of(message.get("content"))):
         return
-    text = (shown or _text(message.get("content"))).partition(_REFERENCED)[0]
+    content = _text(message.get("content"))
+    if CONTEXT_TAG in content:
+        yield context(html.unescape(content))
+    text = (shown or content).partition(_REFERENCED)[0]
     text = without_injected(text).strip()
     if text.startswith(_SNAPSHOT):
         yield compaction(text)

@@ -20,6 +20,7 @@ from memtool.capture.transcript.forms import (
     KeptSession,
     Transcript,
     compaction,
+    context,
     dict_of,
     dicts_of,
     result,
@@ -31,6 +32,7 @@ from memtool.capture.transcript.record_fields import ASKING_TOOL, SHELL_TOOL, te
 from memtool.capture.transcript.record_stream import Record
 from memtool.capture.transcript.text import edits_in_patch
 from memtool.errors import TranscriptUnreadable
+from memtool.redaction import CONTEXT_TAG
 
 _PATIENCE = 5.0  # seconds for a database that is being written
 _LONGEST = 2_097_152  # characters of one part; more holds an image or a whole file
@@ -103,6 +105,8 @@ def _opened(path: Path) -> Iterator[sqlite3.Connection]:
 def _message(name: str, message: Record, parts: list[Record]) -> Iterator[Record]:
     texts = [text_at(part, "text") for part in parts if _is_text(part)]
     if text_at(message, "role") == "user":
+        added = (text_at(part, "text") for part in parts if part.get("synthetic"))
+        yield from (context(text) for text in added if CONTEXT_TAG in text)
         if text := "\n\n".join(filter(None, map(_typed, texts))):
             yield typed(text)
     elif message.get("summary") is True:

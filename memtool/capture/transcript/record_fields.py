@@ -35,6 +35,7 @@ _COMMIT = re.compile(
     r"""(?:"\$\(cat <<\s*'?"?\w+'?"?\s*\n\s*|["'])([^\n"']{3,200})"""
 )
 
+HOOK_CONTEXT = "hook_additional_context"  # the type of an attachment that holds what hooks gave the model
 TOLD_SUMMARY = "told_summary"  # the subtype of a record of ours that holds a summary by who worked
 TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summary"}
 _NAMING_A_FILE = ("file_path", "notebook_path")  # arguments of tools

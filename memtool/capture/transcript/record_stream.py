@@ -29,7 +29,7 @@ _HEAD, _TAIL, _NEAR = 40 * 1024, 20 * 1024, 1024
 _SKIPPED = re.compile(
     rb'\{"type":"(?:api-request|file-history-|cost-state"|tools-used")'
     rb'|\{"parentUuid":(?:null|"[^"\\]*"),"isSidechain":(?:true,'
-    rb'|false,"attachment":\{"type":"(?!queued_command")[a-z_]+")'
+    rb'|false,"attachment":\{"type":"(?!(?:queued_command|hook_additional_context)")[a-z_]+")'
 )
 _OF_HELPER = re.compile(rb'\{"parentUuid":(?:null|"[^"\\]*"),"isSidechain":true,')
 # Also matches a string that the end of the line cuts off; else each quote in it would be tried as a beginning.

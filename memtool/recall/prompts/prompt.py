@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from memtool.named_tuple import NamedTuple
 from memtool.recall.framing import MOST_UNITS, defused, framed, line_id
-from memtool.recall.given import AT_START, CONTRADICTED, OVER_LIMIT, OVER_ROOM, RESTS, GivenLine
+from memtool.recall.given import AT_START, CONTRADICTED, NEVER_USED, OVER_LIMIT, OVER_ROOM, RESTS, GivenLine
 from memtool.recall.ledger import Ledger
 from memtool.recall.prompts.as_it_stands import as_they_stand
-from memtool.recall.prompts.evidence import Recalled, score
+from memtool.recall.prompts.evidence import Recalled, floor_of, score
 from memtool.recall.prompts.finding import find
 from memtool.recall.prompts.question import Question
+from memtool.recall.uses import seldom_used
 from memtool.resources import agent_text
 from memtool.text.lines import cut
 from memtool.text.scripts import is_unspaced
@@ -97,7 +98,8 @@ def memories_for_prompt(
     keys = [hit.key for hit in hits]
     reminds = topic_changed(ledger, keys)
     limit = settings.later_prompts if ledger.given else settings.first_prompt
-    judged = _judged(hits, ledger)
+    idle = seldom_used(work.index_folder, [_line(hit, {}, ledger).key for hit in hits])
+    judged = [_unless_idle(hit, idle, ledger, asked.question) for hit in _judged(hits, ledger)]
     ledger = ledger.with_hits(keys)
     fresh = [hit for hit in judged if not hit.left_out and len(_source(hit, asked.project)) <= _LONGEST_SOURCE]
     fresh = _best(fresh, uses, today)
@@ -132,6 +134,14 @@ def _judged(hits: Sequence[Recalled], ledger: Ledger) -> list[Recalled]:
         return CONTRADICTED if hit.key in outweighed else ""
 
     return [hit._replace(left_out=reason(hit)) for hit in hits]
+
+
+def _unless_idle(hit: Recalled, idle: frozenset[str], ledger: Ledger, question: Question) -> Recalled:
+    """Return *hit*, left out if it is one of the lines *idle*, which take twice the likelihood, and has not so much."""
+    if hit.left_out or hit.evidence is None or _line(hit, {}, ledger).key not in idle:
+        return hit
+    is_likely = hit.relevance >= 2 * floor_of(hit.evidence, question.length)
+    return hit if is_likely else hit._replace(left_out=NEVER_USED)
 
 
 def _line(hit: Recalled, ids: dict[str, int], ledger: Ledger) -> GivenLine:

@@ -52,7 +52,6 @@ class ContextBlock(NamedTuple):
         text: the block; empty if there is nothing to say.
         refs: the paths of what it shows, such as `MEMORY.md` and `areas/projects/shop/facts.json:22-35`.
         tokens: about how many it has.
-        keys: the memories among it, as counts know them.
         lines: what it shows, each with its short id.
         ids: those of the session, with these.
         known: what there is to know now, shown or not, for `given` at the next resume: digests by title of the part.
@@ -61,7 +60,6 @@ class ContextBlock(NamedTuple):
     text: str
     refs: tuple[str, ...]
     tokens: int
-    keys: tuple[str, ...]
     known: Mapping[str, str]
     lines: tuple[BlockLine, ...] = ()
     ids: Mapping[str, int] = {}
@@ -87,7 +85,7 @@ def session_context(
     """
     wanted = work.settings.recall
     if not (wanted.session_tokens or whole):
-        return ContextBlock("", (), 0, (), {})
+        return ContextBlock("", (), 0, {})
     if whole:
         wanted = wanted._replace(lines_in_full=EVERYTHING)
     with_memory = not reads_by_itself(work.vault.root / MEMORY, work.client_folder, work.home)
@@ -105,10 +103,9 @@ def session_context(
         more = agent_text("more", work.language).replace("{vault}", defused(work.shown_vault))
         text, lines = _block(parts, budget, work, "", more)
     refs = tuple(dict.fromkeys(line.ref for line in lines))
-    keys = tuple(line.key for line in lines if line.key)
     shown = {line.id for line in lines}
     named = {name: mark for name, mark in named.items() if name in shown or name in (ids or {})}
-    return ContextBlock(text, refs, tokens_in(text), keys, known, tuple(lines), named)
+    return ContextBlock(text, refs, tokens_in(text), known, tuple(lines), named)
 
 
 def _with_ids(part: BlockPart, ids: dict[str, int]) -> BlockPart:

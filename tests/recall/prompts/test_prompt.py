@@ -11,8 +11,9 @@ import pytest
 from desk import Desk
 
 from memtool.index import schema
+from memtool.recall.given import NEVER_USED
 from memtool.recall.ledger import Ledger
-from memtool.recall.prompts.evidence import Recalled
+from memtool.recall.prompts.evidence import Evidence, Recalled, Whereabouts
 from memtool.recall.prompts.prompt import (
     Asked,
     Finder,
@@ -23,6 +24,7 @@ from memtool.recall.prompts.prompt import (
     topic_changed,
 )
 from memtool.recall.prompts.question import question_of
+from memtool.recall.uses import Fate, keep_fates
 from memtool.settings.sections import RecallSettings
 from memtool.vault.layout import Vault
 
@@ -97,6 +99,17 @@ def test_of_equals_the_one_that_was_used_comes_first(give: Callable[..., Given])
     used = {memory("b").key: 5}
     assert order(give(memory("a"), memory("b"))) == ["a", "b"]
     assert order(give(memory("a"), memory("b"), uses=used)) == ["b", "a"]
+
+
+def test_a_line_that_was_never_used_takes_twice_the_likelihood(give: Callable[..., Given], vault: Vault) -> None:
+    seen = Evidence(3.0, 0.5, 0.5, 0.5, Whereabouts(50, is_here=True))
+    weak, sure = (memory(name, relevance=chance, evidence=seen) for name, chance in (("weak", 0.3), ("sure", 0.6)))
+    assert order(give(weak, sure)) == ["sure", "weak"]
+    never = [Fate(name, 10, 10, used=False) for name in ("weak", "sure")]
+    keep_fates(Desk(vault).work.index_folder, "s0", "2026-02-09", never)
+    given = give(weak, sure)
+    assert order(given) == ["sure"]
+    assert [(line.fact_id, line.left_out) for line in given.next] == [("weak", NEVER_USED)]
 
 
 def test_the_first_turn_takes_ten_and_a_later_one_five(give: Callable[..., Given]) -> None:

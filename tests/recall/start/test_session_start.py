@@ -207,7 +207,7 @@ def test_a_new_vault_gives_nothing(vault: Vault, project: str) -> None:
     shutil.copytree(shipped("vault_template"), vault.root, dirs_exist_ok=True)
     write(vault, f"{SHOP}/summary.md", "---\ntype: project\n---\n\n# shop\n")
     write(vault, f"{SHOP}/rules.md", "---\ntype: rules\n---\n\n# Rules\n\n<!-- one line for each -->\n")
-    assert given(vault, project) == ContextBlock("", (), 0, (), {})
+    assert given(vault, project) == ContextBlock("", (), 0, {})
 
 
 def test_the_template_of_the_memory_is_not_the_users_memory(vault: Vault) -> None:
@@ -351,7 +351,7 @@ def test_news_are_short(vault: Vault) -> None:
 def test_a_resumed_session_of_which_nothing_is_known_gets_all_and_a_fork_nothing(sample: Vault) -> None:
     everything = given(sample)
     assert given(sample, source="resume") == given(sample, source="resume", given={}) == everything
-    assert given(sample, source="fork") == ContextBlock("", (), 0, (), everything.known)
+    assert given(sample, source="fork") == ContextBlock("", (), 0, everything.known)
 
 
 @pytest.mark.slow
@@ -376,7 +376,7 @@ def test_without_a_budget_nothing_is_given_and_no_session_is_read(
     sample: Vault, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("memtool.recall.start.session_start.remembered", None)
-    assert given(sample, budget=0) == ContextBlock("", (), 0, (), {})
+    assert given(sample, budget=0) == ContextBlock("", (), 0, {})
 
 
 def test_of_each_list_the_first_line_is_given_before_another_gets_more(vault: Vault) -> None:
