@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from memtool.errors import NoteNotFound, UsageError
 from memtool.text.tokens import fold
 from memtool.vault.reading import Reading, Ref, parse_ref, resolve
+from memtool.vault.session_names import note_of
 
 if TYPE_CHECKING:
+    from memtool.index.engine import Index
+    from memtool.index.filters import Filter
     from memtool.index.tables import Tables
 
 
@@ -33,7 +36,7 @@ def find_note(db: Tables, name: str) -> str:
         return [row[0] for row in rows]
 
     def of_session(begun: str) -> list[str]:
-        pattern = f"%\n{escaped(_speakable(fold(begun)))}%"
+        pattern = f"%\n{_escaped(_speakable(fold(begun)))}%"
         sql = "SELECT ref FROM note WHERE names LIKE ? ESCAPE '!' AND ref LIKE '%sessions/%' ORDER BY ref"
         return [row[0] for row in db.execute(sql, (pattern,))]
 
@@ -44,8 +47,7 @@ def find_note(db: Tables, name: str) -> str:
     return resolve(name, note_refs(db), named, titled, of_session)
 
 
-def escaped(text: str) -> str:
-    """Return *text* for a pattern of LIKE, with `!` before what means something there."""
+def _escaped(text: str) -> str:
     return re.sub("([!%_])", r"!\1", text)
 
 
@@ -63,6 +65,32 @@ def find_ref(db: Tables, text: str) -> Ref:
         if not linked.part:
             raise
     return replace(linked, name=find_note(db, linked.name))
+
+
+class SessionPlace(NamedTuple):
+    """The note of a session: its path, its title, its date, its project, and its status."""
+
+    ref: str
+    title: str
+    date: str
+    project: str
+    status: str = ""
+
+
+def find_session(index: Index, session: str, wanted: Filter) -> SessionPlace | None:
+    """Return the note of the *session* with that id, if it has one that *wanted* leaves."""
+    condition, values = wanted.where()
+    find = "SELECT n.ref, n.title, c.date, c.project, c.status FROM note AS n JOIN chunk AS c ON c.note_id = n.id WHERE"
+    named = f"%\n{_escaped(_speakable(fold(session)))}\n%"
+    places: list[tuple[str, list[object]]] = [
+        ("n.ref = ? AND n.names LIKE ? ESCAPE '!'", [note_of(index.place.vault, session), named]),
+        ("n.names LIKE ? ESCAPE '!'", [named]),  # its owner has moved it, or the vault was cloned
+    ]
+    for where, which in places:
+        row = index.db.execute(f"{find} {where} AND {condition} LIMIT 1", [*which, *values]).fetchone()
+        if row:
+            return SessionPlace(*row)
+    return None
 
 
 def find_fact(db: Tables, fact_id: str) -> Reading | None:

@@ -11,18 +11,18 @@ answer, none is. Measured in `python -m benchmarks.sources`.
 
 from __future__ import annotations
 
-import json
 import math
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from memtool.errors import MemtoolError
 from memtool.index.engine import Index
 from memtool.index.filters import Filter
+from memtool.index.forgotten import forgotten_of
 from memtool.index.lexical import share_of
-from memtool.index.lookup import escaped
+from memtool.index.lookup import SessionPlace, find_session
 from memtool.index.search import TURN, Found, Hit
 from memtool.index.turn_table import (
     Line,
@@ -35,15 +35,9 @@ from memtool.index.turn_table import (
     texts_of_turn,
     turns_in,
 )
-from memtool.text.tokens import fold, query_terms
-from memtool.vault.files import read_text
-from memtool.vault.forgotten import says_forgotten
+from memtool.text.tokens import query_terms
 from memtool.vault.layout import Vault
-from memtool.vault.session_names import note_of
-from memtool.vault.sources import read_lines, source_ref
-
-if TYPE_CHECKING:
-    from memtool.index.tables import Tables
+from memtool.vault.sources import note_in, read_lines, source_ref
 
 _MORE = 0.05  # of the question that a turn must hold beyond the first note
 _FLOOR = 0.3  # of the question that a turn must hold at least
@@ -168,7 +162,7 @@ def _hits(
 ) -> Iterator[TurnHit]:
     """Give the best turn of each session, best first."""
     for (name, session), places in best:
-        note = _note(index, session, wanted)
+        note = find_session(index, session, wanted)
         if note is None:
             continue
         of_places = (_turn_hit(index, db, name, note, place, idf) for place in places)
@@ -192,34 +186,11 @@ def _best_of_sessions(db: sqlite3.Connection, terms: Sequence[str]) -> dict[tupl
     return found
 
 
-class _NoteOf(NamedTuple):
-    ref: str
-    title: str
-    date: str
-    project: str
-
-
-def _note(index: Index, session: str, wanted: Filter) -> _NoteOf | None:
-    """Return the note of the session *session*, if it has one that *wanted* leaves."""
-    condition, values = wanted.where()
-    find = "SELECT n.ref, n.title, c.date, c.project FROM note AS n JOIN chunk AS c ON c.note_id = n.id WHERE"
-    named = f"%\n{escaped(fold(session))}\n%"
-    places: list[tuple[str, list[Any]]] = [
-        ("n.ref = ? AND n.names LIKE ? ESCAPE '!'", [note_of(index.place.vault, session), named]),
-        ("n.names LIKE ? ESCAPE '!'", [named]),  # its owner has moved it, or the vault was cloned
-    ]
-    for where, which in places:
-        row = index.db.execute(f"{find} {where} AND {condition} LIMIT 1", [*which, *values]).fetchone()
-        if row:
-            return _NoteOf(*row)
-    return None
-
-
 def _turn_hit(
     index: Index,
     db: sqlite3.Connection,
     session: str,
-    note: _NoteOf,
+    note: SessionPlace,
     place: tuple[int, int],
     idf: Mapping[str, float],
 ) -> TurnHit | None:
@@ -240,7 +211,7 @@ def _turn_hit(
     text = "\n".join(line.text for line in lines)
     best = max(lines, key=lambda line: share_of(idf, telling_terms(line.text)))
     score = share_of(idf, telling_terms(text))
-    return TurnHit(session, number, best.text, best.author, text, score, *note)
+    return TurnHit(session, number, best.text, best.author, text, score, *note[:4])
 
 
 def _as_indexed(db: sqlite3.Connection, vault: Vault, session: str) -> bytes:
@@ -252,49 +223,10 @@ def _as_indexed(db: sqlite3.Connection, vault: Vault, session: str) -> bytes:
 
 
 def _without_forgotten(
-    index: Index, note: _NoteOf, content: bytes, turn: Mapping[str, Any], part: Sequence[Line]
+    index: Index, note: SessionPlace, content: bytes, turn: Mapping[str, Any], part: Sequence[Line]
 ) -> list[Line]:
-    """Return the lines of *part* but those of a text that says what was forgotten, of the session or by itself."""
-    from memtool.vault.hand_edits import forgotten_in
-
-    marks = forgotten_in(read_text(index.place.vault.path(note.ref))[0])
-    gone = [*(_forgotten_lines(content, marks) if marks else ()), *_archived(index.db, note.project)]
-    if not marks and not gone:
-        return [*part]
+    """Return the lines of *part* but those of a text that says what was forgotten."""
+    gone = forgotten_of(index, note, note_in(content))
     texts = [text for _, text in texts_of_turn(turn)]
-    away = {number for number in {line.of for line in part} if says_forgotten(texts[number], marks, gone)}
+    away = {number for number in {line.of for line in part} if gone.is_in(texts[number])}
     return [line for line in part if line.of not in away]
-
-
-def _forgotten_lines(content: bytes, marks: Iterable[str]) -> Iterator[str]:
-    """Give what memtool wrote as the session's note, as far as it has one of *marks*: it was forgotten since."""
-    from memtool.vault.forgotten import is_forgotten
-
-    try:
-        note = json.loads(content.splitlines()[-1])
-    except (ValueError, IndexError, RecursionError):
-        return
-    known = list(marks)
-    for text in _texts(note, 8):
-        if is_forgotten(text, known):
-            yield text
-
-
-def _texts(value: object, depth: int) -> Iterator[str]:
-    """Give the texts in *value*, which JSON knows, down to a *depth*."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict | list) and depth:
-        for each in value.values() if isinstance(value, dict) else value:
-            yield from _texts(each, depth - 1)
-
-
-def _archived(db: Tables, project: str) -> list[str]:
-    """Return the facts and the titles of notes, of *project* and of none, that are not given any more."""
-    rows = db.execute(
-        "SELECT c.fact_id, c.text, n.title FROM chunk AS c JOIN note AS n ON n.id = c.note_id"
-        " WHERE c.project IN (?, '') AND c.status = 'archived' AND c.kind <> 'session' ORDER BY c.id DESC LIMIT ?",
-        (project, _ARCHIVED),
-    )
-    said = (text.partition("\n")[0] if fact_id else title for fact_id, text, title in rows)
-    return list(dict.fromkeys(filter(None, said)))

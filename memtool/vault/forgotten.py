@@ -6,13 +6,16 @@ import re
 import zlib
 from collections.abc import Iterable, Sequence
 
+from memtool.text.lines import one_line
 from memtool.text.similarity import is_said, words
 from memtool.text.statements import sentences
 from memtool.vault.authors import signed_by
 
 _MOST_HASHES, _LEAST_HASHES = 12, 4  # of the words of what was forgotten; by fewer it is not known in other words
 _NEARLY = 0.65  # of the words that are compared
+_LEAST_STATEMENT = 6  # letters of a statement that is looked for in a sentence
 _LEAST_PART = 12  # letters of a statement that is looked for in a longer one
+HIDDEN = "[forgotten]"  # in place of what was forgotten
 NAMELESS = "…"  # the title of a session whose own was forgotten
 
 
@@ -67,13 +70,6 @@ def without_forgotten(text: str, marks: Iterable[str]) -> str:
     return "" if is_forgotten(text, marks) else text
 
 
-def says_forgotten(text: str, marks: Iterable[str], gone: Sequence[str]) -> bool:
-    """Return whether a sentence or a line of *text* has one of *marks*, or says one of the statements *gone*."""
-    known = list(marks)
-    said = dict.fromkeys(each for line in (" ".join(text.split()), *text.splitlines()) for each in sentences(line))
-    return any(is_forgotten(each, known) or _says_again(each, gone) or holds_one(each, gone) for each in said)
-
-
 def said_again(text: str, gone: Sequence[str]) -> list[str]:
     """Return what says *gone* again in the title or the summary *text*: some of its sentences, or all of it."""
     said = sentences(text)
@@ -94,6 +90,43 @@ def holds_one(text: str, gone: Iterable[str]) -> bool:
     """Return whether *text* is a part of what is *gone*, or the other way round."""
     one, others = _letters(text), map(_letters, gone)
     return any(min(len(one), len(other)) >= _LEAST_PART and (one in other or other in one) for other in others)
+
+
+class ForgottenTexts:
+    """What was forgotten of a session: its *marks*, and *statements*, as far as they are known in words."""
+
+    def __init__(self, marks: Iterable[str], statements: Iterable[str]) -> None:
+        self._marks = tuple(marks)
+        statements = dict.fromkeys(filter(None, statements))
+        self._letters = [each for each in map(_letters, statements) if len(each) >= _LEAST_STATEMENT]
+        self._words = [words(each) for each in statements if is_telling(each)]
+
+    def is_in(self, text: str) -> bool:
+        """Return whether a sentence or a line of *text* says any of it."""
+        if not (self._marks or self._letters):
+            return False
+        return any(map(self._is, dict.fromkeys([*sentences(one_line(text)), *_sentences_by_line(text)])))
+
+    def hidden_in(self, text: str) -> str:
+        """Return *text* with `HIDDEN` for each sentence that says any of it; for a paragraph, where lines cut it."""
+        if not self.is_in(text):
+            return text
+        return "\n\n".join(map(self._hidden, text.split("\n\n")))
+
+    def _hidden(self, paragraph: str) -> str:
+        lines = [[HIDDEN if self._is(each) else each for each in sentences(line)] for line in paragraph.split("\n")]
+        shown = "\n".join(map(" ".join, lines))
+        return HIDDEN if self.is_in(shown.replace(HIDDEN, "")) else shown
+
+    def _is(self, said: str) -> bool:
+        own = _letters(said)
+        held = (one in own or (len(own) >= _LEAST_PART and own in one) for one in self._letters)
+        in_other_words = is_telling(said) and is_said(words(said), self._words, _NEARLY)
+        return any(held) or in_other_words or is_forgotten(said, self._marks)
+
+
+def _sentences_by_line(text: str) -> list[str]:
+    return [each for line in text.splitlines() for each in sentences(line)]
 
 
 def held_parts(text: str, gone: Sequence[str], *, whole: bool) -> list[str]:

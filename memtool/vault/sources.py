@@ -96,6 +96,13 @@ def objects_in(content: bytes) -> Iterator[dict[str, Any]]:
                 yield fields
 
 
+def note_in(content: bytes) -> dict[str, Any]:
+    """Return the note that the last line of *content* holds, as memtool wrote it; empty if there is none."""
+    last = next(objects_in(content.rstrip(b"\n").rpartition(b"\n")[2]), {})
+    note = last.get("note")
+    return note if isinstance(note, dict) else {}
+
+
 def ignore_sources(vault: Vault) -> None:
     """Let git ignore the folder of sources, unless its owner has said something else there.
 
