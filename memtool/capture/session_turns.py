@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from memtool.capture.kept_note import kept_note
 from memtool.capture.source import Source
@@ -13,6 +13,7 @@ from memtool.capture.turns import Turn
 from memtool.capture.view import shown
 from memtool.text.lines import one_line
 from memtool.text.tokens import index_terms
+from memtool.vault.forgotten import ForgottenTexts
 
 _MARKS = re.compile(r"^\s*(?:[-*+]\s+(?:\[[ xX]\]\s+)?|#+\s+|\d+\.\s+)|\s*\((?:agent|user)\)\s*$")
 _LEAST = 0.5  # of the words of a line that stand in the turn that it came from
@@ -47,6 +48,20 @@ def turn_rows(source: Source) -> list[TurnRow]:
 def turn_text(turn: Turn, number: int) -> str:
     """Return the whole *turn*, which has this *number*."""
     return shown([turn], 0, first=number)
+
+
+def without_forgotten(source: Source, gone: ForgottenTexts) -> Source:
+    """Return *source* with `[forgotten]` in its turns where they say what is *gone*."""
+    return source._replace(turns=tuple(_hidden(turn, gone) for turn in source.turns))
+
+
+def _hidden(value: Any, gone: ForgottenTexts) -> Any:  # noqa: ANN401  (a turn, or anything that it holds)
+    if isinstance(value, str):
+        return gone.hidden_in(value)
+    if not isinstance(value, tuple):
+        return value
+    parts = [_hidden(each, gone) for each in value]
+    return value._make(parts) if hasattr(value, "_make") else tuple(parts)
 
 
 def turn_of(source: Source, line: str) -> int:

@@ -6,13 +6,15 @@ from typing import Any
 
 import click
 
-from memtool.capture.session_turns import TurnRow, turn_of, turn_rows, turn_text, without_marks
+from memtool.capture.session_turns import TurnRow, turn_of, turn_rows, turn_text, without_forgotten, without_marks
 from memtool.capture.source import Source, read_source
 from memtool.cli import output
 from memtool.cli.session import Session
 from memtool.errors import SessionNotFound, UsageError
-from memtool.index.engine import use_index
-from memtool.index.lookup import find_ref
+from memtool.index.engine import Index, use_index
+from memtool.index.filters import Filter
+from memtool.index.forgotten import forgotten_of
+from memtool.index.lookup import find_ref, find_session
 from memtool.recall.framing import is_line_id
 from memtool.recall.remembering.forget import find_target
 from memtool.text.lines import shortened
@@ -57,7 +59,12 @@ def _source(session: Session, named: str) -> tuple[Source, list[str]]:
     if source is None:
         hint = "`memtool import claude-code` keeps the turns of sessions that the client still has."
         raise SessionNotFound(f"no turns of '{named}' are kept", hint=hint)
-    return source, lines
+    return use_index(session.place(), lambda index: _without_forgotten(session, index, source)), lines
+
+
+def _without_forgotten(session: Session, index: Index, source: Source) -> Source:
+    place = find_session(index, source.session_id, Filter(session.work.now(), everything=True))
+    return without_forgotten(source, forgotten_of(index, place, source.note)) if place else source
 
 
 def find_kept(session: Session, named: str) -> tuple[str, list[str]]:

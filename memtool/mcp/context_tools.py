@@ -21,7 +21,9 @@ from memtool.mcp.tool_calls import (
     Query,
     Scope,
     SearchedTurns,
+    Session,
     Target,
+    Turn,
     annotated,
     named_by,
     project_folder,
@@ -79,6 +81,21 @@ def add_context_tools(server: MCPServer[Any], open_workspace: OpenWorkspace) -> 
         )
         text = TextContent(type="text", text=found_text(found))
         return CallToolResult(content=[text], structured_content=found_fields(found))
+
+    @server.tool(annotations=annotated("Read a turn of a session", reads=True), structured_output=False)
+    @told
+    def context_turn(
+        project_path: ProjectPath, session: Session, turn: Turn = 0, all_projects: AllProjects = False
+    ) -> str:
+        """Read what was said and done in one turn of a past session, whole; without turn, the list of its turns.
+
+        Call it when a search names a turn, or when a note says too little of what really happened.
+        """
+        from memtool.mcp.rendering import turns_text
+        from memtool.memory.kept_turns import read_turns
+
+        work = open_workspace(project_folder(project_path))
+        return turns_text(read_turns(work, session, turn, here="" if all_projects else work.area().name))
 
     @server.tool(annotations=annotated("Save to the project's memory"), structured_output=False)
     @told

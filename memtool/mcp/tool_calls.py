@@ -46,6 +46,10 @@ Scope = Annotated[
     Literal["all", "sessions", "decisions", "changes", "knowledge"],
     Field(description="What sort of thing to look for."),
 ]
+Session = Annotated[
+    str, Field(min_length=1, max_length=LONGEST_PATH, description="Its id, or the path of its note, as a search says.")
+]
+Turn = Annotated[int, Field(ge=0, le=1_000_000, description="The number of the turn.")]
 SearchedTurns = Annotated[
     Literal["auto", "only", "no"],
     Field(description="The kept turns of sessions: where no note answers, alone, or not at all."),

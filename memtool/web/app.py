@@ -31,6 +31,7 @@ from memtool.web.page import add_page
 from memtool.web.problem_details import MEDIA_TYPE, problem, problem_of, problem_of_fields
 from memtool.web.sessions_api import add_session_calls
 from memtool.web.state_api import Jobs, add_state_calls
+from memtool.web.turns_api import add_turn_calls
 from memtool.web.warm import ServiceHelper
 from memtool.web.watcher import Watcher
 
@@ -78,6 +79,7 @@ def make_app(open_workspace: OpenWorkspace, access: Access, life: Life) -> FastA
     add_embedding_calls(app, open_workspace, jobs)
     add_history_calls(app, open_workspace)
     add_session_calls(app, open_workspace)
+    add_turn_calls(app, open_workspace)
     add_state_calls(app, open_workspace, jobs)
     _add_stream(app, hub)
     add_page(app, open_workspace)

@@ -24,6 +24,7 @@ from memtool.web.life import READY, STARTING, Life
 from memtool.web.memory_api import add_memory_calls
 from memtool.web.team_gate import METRICS_PATH
 from memtool.web.team_search import RecallAsked, found_in_all, recalled, standing_parts
+from memtool.web.turns_api import add_turn_calls
 
 _DESCRIPTION = (
     "The memory of a team. Every request brings its token, as `Authorization: Bearer TOKEN`. A call on one vault begins"
@@ -58,6 +59,7 @@ def make_team_app(service: TeamService, life: Life) -> FastAPI:
     _add_service_calls(app, service, life)
     _add_recall(app, service)
     _add_context(app, service)
+    add_turn_calls(app, service.open_workspace)
     add_memory_calls(app, service.open_workspace, partial(found_in_all, service))
     for path, agent in agents.items():
         app.router.routes.append(Route(path, agent))

@@ -37,7 +37,10 @@ _READING = ("/search", "/recall")  # calls that change nothing, though they are 
 _WRITING_TOOLS = ("context_save", "context_manage", "memory_store", "memory_forget")
 _LONGEST_TOOL = 40  # characters
 # Calls that keep to the projects of a token.
-_WITH_PROJECTS = ("GET /vaults", "GET /context", "POST /recall", "POST /search", "GET /memories", "POST /save")
+_WITH_PROJECTS = (
+    "GET /vaults", "GET /context", "POST /recall", "POST /search", "GET /memories", "POST /save",
+    "GET /api/session/turns",
+)  # fmt: skip
 _MEMORY = "/memory/"
 _LAST_SECONDS = 0.5  # for a request whose connections were cut to say so itself
 _MOST_WAITING = 128  # requests

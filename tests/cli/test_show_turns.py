@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from client_transcripts import answer, edit, prompt, write_transcript
 
+from memtool.vault.hand_edits import forget_item
 from memtool.vault.layout import Vault
 
 if TYPE_CHECKING:
@@ -81,3 +82,24 @@ def test_a_session_whose_turns_are_not_kept_is_a_sentence(memtool: Memtool, kept
     code, _, err = memtool("show", f"sessions/{SESSION}.md", "--turns")
     assert (code, "no turns of" in err, "memtool import claude-code" in err) == (28, True, True)
     assert json.loads(memtool("show", f"sessions/{SESSION}.md", "--json").out)["kind"] == "session"
+
+
+@pytest.mark.slow
+def test_what_was_forgotten_is_in_no_turn_and_in_no_search(memtool: Memtool, kept: Vault) -> None:
+    said = "The mail queue keeps each message for seven days now, in `mail.ts`."
+    found = memtool("search", "mail queue keeps message seven days", "--transcripts", "only").out
+    assert "keeps each message for seven days" in found
+    assert "turn 2" in found
+    note = kept.root / f"sessions/{SESSION}.md"
+    note.write_text(forget_item(note.read_text("utf-8"), lambda text: "seven days" in text), encoding="utf-8")
+    for words in (
+        ("show", SESSION, "--turns"),
+        ("show", SESSION, "--turn", "2"),
+        ("show", SESSION, "--turn", "2", "--json"),
+    ):
+        shown = memtool(*words).out
+        assert said not in shown
+        assert "[forgotten]" in shown
+        assert "And the mail queue, 邮件队列?" in shown
+    assert "seven days" not in memtool("search", "mail queue keeps message seven days").out
+    assert "为什么重复扣款" in memtool("search", "为什么重复扣款", "--transcripts", "only").out

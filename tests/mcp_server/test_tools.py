@@ -9,9 +9,9 @@ from mcp_server.agent import Agent
 from memtool.mcp.server import INSTRUCTIONS, make_server
 from memtool.text.lines import tokens_in
 
-CONTEXT = {"context_load", "context_search", "context_save", "context_manage"}
+CONTEXT = {"context_load", "context_search", "context_turn", "context_save", "context_manage"}
 MEMORY = {"memory_store", "memory_search", "memory_timeline", "memory_forget"}
-READING = {"context_load", "context_search", "memory_search", "memory_timeline"}
+READING = {"context_load", "context_search", "context_turn", "memory_search", "memory_timeline"}
 LONGEST = 2_048  # characters, where Claude Code cuts
 
 

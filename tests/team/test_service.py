@@ -16,11 +16,14 @@ from team.team_server import SECRET, Answer, TeamServer
 from team.test_webhook import deliveries
 from two_machines import git
 
+from memtool.capture.source import Source, write_source
+from memtool.capture.turns import Turn
 from memtool.errors import DatabaseUnavailable, OnlyReading
 from memtool.index.postgres.connection import connect
 from memtool.settings import Settings
 from memtool.team import service as service_module
 from memtool.team.audit import read_audit
+from memtool.vault.layout import Vault
 
 pytestmark = pytest.mark.slow
 PAGES = {
@@ -335,3 +338,27 @@ def test_where_all_connections_are_in_use_nobody_waits_for_long(
         with service.database() as db:
             assert db.execute("SELECT 1").fetchone() == (1,)
     service.keeper.end()
+
+
+def test_a_token_of_projects_reads_the_turns_of_theirs_only(server: TeamServer, tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    git(tmp_path, "clone", "-q", str(server.folder / "shop.git"), str(work))
+    for name, project in (("t-teal", "teal"), ("t-rust", "rust")):
+        note = f"---\ntype: session\nsession: {name}\ndate: 2026-11-02\nproject: {project}\n---\n# Birds of {project}\n"
+        (work / "sessions").mkdir(exist_ok=True)
+        (work / f"sessions/2026-11-02-{project}.md").write_text(note, encoding="utf-8")
+        turns = (Turn(typed=f"Count the avocets of {project} 反嘴鹬"),)
+        source = Source(name, started_at=datetime(2026, 11, 2, tzinfo=UTC), turns=turns)
+        write_source(Vault(work), source, datetime(2026, 11, 2, tzinfo=UTC))
+    (work / "transcripts/.gitignore").write_text("", encoding="utf-8")
+    git(work, "add", "-A")
+    git(work, "commit", "-q", "-m", "birds")
+    git(work, "push", "-q")
+    everything, teal = server.token(), server.token(vaults=("shop",), projects=("teal",), scopes=("read",))
+    address = "/vaults/shop/api/session/turns?turn=1&session_id="
+    server.ask("POST", "/vaults/shop/save", {"content": "Rust has a pond 池塘.", "project": "rust"}, token=everything)
+    server.until(lambda: server.ask("GET", f"{address}t-rust", token=everything).status == 200)
+    assert "avocets of teal 反嘴鹬" in server.ask("GET", f"{address}t-teal", token=teal).fields["text"]
+    for other in ("t-rust", "sessions/2026-11-02-rust.md"):
+        refused = server.ask("GET", f"{address}{other}", token=teal)
+        assert (refused.status, "avocets" in str(refused.fields)) == (404, False)

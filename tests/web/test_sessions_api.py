@@ -9,9 +9,12 @@ from typing import Any
 import pytest
 from desk import Desk
 from fastapi.testclient import TestClient
+from index.test_turns import TURNS, keep
 from trees import write
 
 from memtool.hook.keeping import heard_path
+from memtool.index.engine import place_of
+from memtool.index.turn_table import follow_sources
 from memtool.settings.sections import CaptureSettings
 from memtool.web.app import make_app
 from memtool.web.gate import Access
@@ -191,3 +194,20 @@ def test_sessions_of_one_project_stay_together(client: TestClient, desk: Desk) -
         work_a_while(client, session)
         desk.drain()
     assert [path.name for path in sorted((desk.vault.root / "areas/projects").iterdir())] == ["shop"]
+
+
+def test_the_turns_of_a_kept_session_are_read_and_found(client: TestClient, desk: Desk) -> None:
+    keep(desk, "one", *TURNS)
+    follow_sources(place_of(desk.work))
+    whole = client.get("/api/session/turns", params={"session_id": "one", "turn": 2}).json()
+    assert (whole["turns"], [row["number"] for row in whole["rows"]]) == (2, [2])
+    assert "邮件队列改用幂等消费者" in whole["text"]
+    listed = client.get("/api/session/turns", params={"session_id": "sessions/2026-02-01-one.md"}).json()
+    assert (listed["text"], len(listed["rows"])) == ("", 2)
+    assert client.get("/api/session/turns", params={"session_id": "none"}).status_code == 404
+    assert client.get("/api/session/turns", params={"session_id": "one", "turn": 3}).status_code == 400
+    for asked, kind in (({}, "transcript"), ({"transcripts": "only"}, "transcript"), ({"transcripts": "no"}, None)):
+        found = client.post("/search", json={"query": "E4711 IdempotencyKeyFilter", **asked}).json()["memories"]
+        assert (found[0]["kind"] if found else None) == kind, asked
+        if kind:
+            assert (found[0]["session"], found[0]["turn"]) == ("one", 1)
