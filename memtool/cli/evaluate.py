@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
 
 from memtool.cli import output
+from memtool.cli.index import make_vectors
 from memtool.cli.session import Session, with_vault
 from memtool.errors import MemtoolError
 from memtool.index import evaluation
-from memtool.index.engine import Index, use_index
+from memtool.index.engine import Index, Place, use_index
 from memtool.index.evaluation import HitSpan, KnownQuestion
 from memtool.index.filters import Filter
 from memtool.index.lookup import note_refs
 from memtool.index.search import search
 from memtool.index.semantic import VectorSource
+from memtool.index.suites import Suite, read_suites
 from memtool.text.lines import counted
+from memtool.vault.layout import open_vault
 
 
 class Way(NamedTuple):
@@ -37,7 +42,12 @@ _WAYS = (
 
 
 @click.command()
-@click.argument("questions", type=click.File("r", encoding="utf-8-sig"), metavar="QUERIES.jsonl")
+@click.argument("questions", type=click.File("r", encoding="utf-8-sig"), metavar="[QUERIES.jsonl]", required=False)
+@click.option(
+    "--suite",
+    type=click.Path(exists=True, path_type=Path),
+    help="Instead: public questions, in SQuAD's JSON or in folders, with notes of their own.",
+)
 @click.option(
     "--mode",
     "modes",
@@ -47,24 +57,51 @@ _WAYS = (
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @with_vault
-def command(session: Session, questions: Any, *, modes: tuple[str, ...], as_json: bool) -> None:  # noqa: ANN401
-    """Measure the search with your own questions on your own vault.
+def command(session: Session, questions: Any, suite: Path | None, modes: tuple[str, ...], as_json: bool) -> None:  # noqa: ANN401
+    """Measure the search with your own questions on your own vault, or with a suite of public ones.
 
     QUERIES.jsonl holds one JSON object a line: {"query": "…", "relevant": ["path/of/note.md"]}. A relevant note may
     name its lines: {"path": "…", "lines": [3, 9]}. Shown are hit@1 (the first note is relevant), recall (the share of
     the relevant notes among the first k), MRR (1 / rank of the first relevant note) and the share of the relevant
     lines in the first six hits.
+
+    A --suite says what the model in use is worth on this machine before you trust it: a file in SQuAD's JSON (XQuAD in
+    eleven languages, CMRC 2018, DRCD, JSQuAD, KorQuAD), a folder with vault/ and queries.jsonl, or a folder of these.
+    Its notes are indexed in a temporary folder; your vault stays as it is.
     """
+    ways = [way for way in _WAYS if not modes or way.mode in modes]
+    if (suite is None) == (questions is None):
+        raise click.UsageError("name a file of questions or a --suite")
+    if suite:
+        answers = dict(_of_suites(session, suite, ways))
+        if as_json:
+            output.emit_json({"suites": answers})
+        for name, answer in answers.items() if not as_json else ():
+            click.echo(f"{name}: ", nl=False)
+            _print(answer)
+        return
     try:
         asked = evaluation.parse_questions(questions)
     except UnicodeDecodeError:
         raise click.UsageError("the file is not UTF-8") from None
-    ways = [way for way in _WAYS if not modes or way.mode in modes]
     answer = use_index(session.place(), lambda index: _compare(session, index, asked, ways))
     if as_json:
         output.emit_json(answer)
     else:
         _print(answer)
+
+
+def _of_suites(session: Session, path: Path, ways: Sequence[Way]) -> Iterator[tuple[str, dict[str, Any]]]:
+    for suite in read_suites(path):
+        with tempfile.TemporaryDirectory(prefix="memtool-suite-", ignore_cleanup_errors=True) as folder:
+            vault = open_vault(suite.write(Path(folder)))
+
+            def measured(index: Index, suite: Suite = suite) -> dict[str, Any]:
+                made = make_vectors(session, index) if any(way.mode != "bm25" for way in ways) else []
+                answer = _compare(session, index, suite.questions, ways)
+                return answer | {"notices": [*made, *answer["notices"]]}
+
+            yield suite.name, use_index(Place(vault, vault.state_path), measured)
 
 
 def _compare(session: Session, index: Index, asked: Sequence[KnownQuestion], ways: Sequence[Way]) -> dict[str, Any]:

@@ -50,7 +50,7 @@ EXAMPLES = {
     "route": ("memtool route 'the checkout fails'", "memtool route --file src/auth/login.ts", "memtool route --check"),
     "index": ("memtool index", "memtool index --status"),
     "test": ("memtool test expectations.toml",),
-    "eval": ("memtool eval questions.jsonl --mode bm25",),
+    "eval": ("memtool eval questions.jsonl --mode bm25", "memtool eval --suite xquad.zh.json"),
     "capture": ("memtool capture", "memtool capture --now ~/.claude/projects/-home-me-shop/3f2a9c71.jsonl"),
     "import": ("memtool import claude-code --dry-run", "memtool import markdown --from ~/obsidian --project shop"),
     "import basic-memory": ("memtool import basic-memory --dry-run",),

@@ -49,7 +49,7 @@ def command(session: Session, *, rebuild: bool, only_status: bool, model: str | 
     """
     with output.progress_bar("Reading notes") as progress:
         place = session.place(progress=progress, patience=_PATIENCE)._replace(migrates=not only_status)
-        make = None if only_status else partial(_make_vectors, session, other=model)
+        make = None if only_status else partial(make_vectors, session, other=model)
         answer = use_index(place, lambda index: _answer(session, index, make), rebuild=rebuild)
         answer["transcripts"] = follow_sources(place, rebuild=rebuild)._asdict()
     if as_json:
@@ -58,16 +58,16 @@ def command(session: Session, *, rebuild: bool, only_status: bool, model: str | 
         _print(answer, only_status=only_status)
 
 
-def _answer(session: Session, index: Index, make_vectors: Callable[[Index], list[str]] | None) -> dict[str, Any]:
+def _answer(session: Session, index: Index, making: Callable[[Index], list[str]] | None) -> dict[str, Any]:
     notices = [*session.settings.notices, *index_notices(index)]
     applied = index.applied
-    if make_vectors:
-        notices += make_vectors(index)
+    if making:
+        notices += making(index)
     changed = {"added": len(applied.added), "changed": len(applied.changed), "removed": len(applied.removed)}
     return {**changed, **status(index, session.settings, session.work.cache), "notices": notices}
 
 
-def _make_vectors(session: Session, index: Index, other: str | None) -> list[str]:
+def make_vectors(session: Session, index: Index, other: str | None = None) -> list[str]:
     """Embed what is missing, with the model in use or an *other* one.
 
     Whoever chose an embedder hears of its failure as an error, all others as a notice.

@@ -87,3 +87,20 @@ def test_a_mode_that_cannot_be_measured_says_why(memtool: Memtool, sample: Path)
     code, _, err = memtool("eval", questions(sample, {"query": "JWT", "relevant": [JWT]}), "--mode", "vector")
     assert code == 31
     assert err.startswith("memtool: no embedder is set up\n")
+
+
+def test_a_suite_is_measured_on_notes_of_its_own(memtool: Memtool, sample: Path, tmp_path: Path) -> None:
+    paragraph = {"context": "部署密钥放在保险库里。", "qas": [{"id": 1, "question": "部署密钥？", "answers": [1]}]}
+    suite = tmp_path / "suite.json"
+    suite.write_text(json.dumps({"data": [{"title": "t", "paragraphs": [paragraph]}]}), encoding="utf-8")
+    before = sorted(sample.rglob("*"))
+
+    answer = memtool("eval", "--suite", str(suite), "--json").answer["suites"]["suite"]
+    printed = memtool("eval", "--suite", str(suite), "--mode", "bm25").out
+
+    assert answer["results"]["bm25"]["hit@1"] == 1
+    assert answer["notices"] == [f"left out: vector, hybrid (adaptive), hybrid (rrf): {NO_EMBEDDER}"]
+    assert printed.startswith("suite: 1 question\n")
+    assert sorted(sample.rglob("*")) == before
+    assert memtool("eval").code == 2
+    assert memtool("eval", str(suite), "--suite", str(suite)).code == 2
