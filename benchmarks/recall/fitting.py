@@ -71,7 +71,7 @@ def samples_of(
     for conversation in conversations:
         for prompt in conversation.prompts:
             of_prompt = meaning(prompt.text) if meaning else None
-            found = judged(db, question_of(prompt.text), conversation.project, today, of_prompt, nearest=_NEAREST)
+            found, _ = judged(db, question_of(prompt.text), conversation.project, today, of_prompt, nearest=_NEAREST)
             for evidence, recalled in found:
                 name = shelf.name_of(recalled.ref, recalled.first_line)
                 if name not in prompt.tolerated:

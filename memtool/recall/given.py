@@ -26,6 +26,7 @@ START, PROMPT = "start", "prompt"
 BELOW_FLOOR, ALIKE, PALE, CONTRADICTED = "floor", "alike", "pale", "contradicted"
 RESTS, AT_START, OVER_LIMIT, OVER_ROOM, NEVER_USED = "rests", "start", "limit", "room", "unused"
 
+BETWEEN = " · "  # statements of one session, in one line
 _SUFFIX = ".jsonl"
 _LARGEST, _KEPT = 524_288, 262_144  # bytes of a session's records; a file that is full loses its older half
 _LONGEST_TEXT = 400  # characters of a line

@@ -37,21 +37,21 @@ CUES = (
 NAMES_OF_SECRETS = ("password_names", "key_names", "token_names")  # English ones are read word by word
 BETWEEN = ("is_value", "is_now", "clause")  # beside a secret in a sentence
 DECIDING = ("deciding", "demanding", "pending", "aside", "retracting", "proposing")
-PATTERNS = ("standing_line", "willing", "status_line", "closed_item", "negation", "instruction", *DECIDING)
+PATTERNS = ("standing_line", "asking", "willing", "status_line", "closed_item", "negation", "instruction", *DECIDING)
 TABLES = ("daily", "evidence", "facts", "report", "rule_files", "session", "start", "summary", "todos")
 # What each language lacks of what English has, by the kinds of keys. A new one may begin with little.
 LACKING = {
     "en": "",
-    "de": "tables name willing negation closed_item common everyday linking months opposites overview short_months"
-    " stop_words instruction today worldwide yesterday before_months acts decided",
+    "de": "tables name asking willing negation closed_item common everyday linking months opposites overview"
+    " short_months stop_words instruction today worldwide yesterday before_months acts decided",
     "es": "tables name patterns common everyday linking months opposites overview short_months stop_words"
     " verdicts worldwide today yesterday before_months acts",
     "fr": "tables name patterns abbreviations common everyday linking months opposites overview short_months"
     " verdicts stop_words today worldwide yesterday before_months acts",
     "zh": "between abbreviations common everyday linking months short_months stop_words worldwide before_months",
-    "ja": "between tables name willing abbreviations common everyday linking months opposites overview decided"
+    "ja": "between tables name asking willing abbreviations common everyday linking months opposites overview decided"
     " verdicts short_months stop_words instruction today worldwide yesterday before_months acts",
-    "ko": "tables name willing status_line closed_item abbreviations common everyday linking months opposites"
+    "ko": "tables name asking willing status_line closed_item abbreviations common everyday linking months opposites"
     " before_months verdicts overview instruction short_months stop_words today worldwide"
     " yesterday between acts decided",
     **dict.fromkeys(

@@ -9,26 +9,28 @@ from functools import lru_cache
 from memtool.recall.answers.answer import Budget
 from memtool.text.languages import all_labels, pattern_of
 from memtool.text.tokens import index_terms
-from memtool.vault.authors import ASKED, COMMAND, DECISION, OPEN, RULE, SUMMARY, TITLE, USER
+from memtool.vault.authors import ASKED, COMMAND, OPEN, SUMMARY, TITLE, USER
 from memtool.vault.sessions import Line
 
-LONGEST = 330  # characters of one statement; of a longer one, its first sentences
-_OF_PROMPT = 0.45  # what a statement gains from the words of the prompt that it answers
-_OF_ROLE = {RULE: 1.6, DECISION: 1.2}
+LONGEST = 330  # characters of one statement
+_OF_PROMPT = 0.4  # what a statement gains from the words of the prompt that it answers
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=\S)|(?<=[。！？；])")
 _DONE_SIGN = "✅|✓|~~|-$"
 _LONGEST_STATUS = 80  # characters; a longer one says what was tested, or why
 
 
-def choose(weights: Mapping[str, float], statements: Sequence[Line], budget: Budget) -> tuple[Line, ...]:
+def choose(
+    weights: Mapping[str, float], statements: Sequence[Line], budget: Budget, longest: int = LONGEST
+) -> tuple[Line, ...]:
     """Return those of *statements* that answer best and fit *budget* together, in their order.
 
     Args:
         weights: of the terms of the question, as `memtool.text.tokens` makes them.
         statements: of one memory (`memtool.vault.sessions.lines_of`).
         budget: for this one memory.
+        longest: characters of one statement; of a longer one, its first sentences.
     """
-    ranked = sorted(candidates(statements), key=lambda line: -strength(weights, line))
+    ranked = sorted(candidates(statements, longest), key=lambda line: -strength(weights, line))
     chosen: list[Line] = []
     room = budget.characters
     for line in ranked:
@@ -40,10 +42,10 @@ def choose(weights: Mapping[str, float], statements: Sequence[Line], budget: Bud
     return tuple(sorted(chosen, key=lambda line: line.number))
 
 
-def candidates(statements: Iterable[Line]) -> Iterator[Line]:
-    """Give those of *statements* that tell something to somebody who was not there, none longer than `LONGEST`."""
+def candidates(statements: Iterable[Line], longest: int = LONGEST) -> Iterator[Line]:
+    """Give those of *statements* that tell something to somebody who was not there, none over *longest* characters."""
     for line in statements:
-        if tells(line) and (text := whole(line.text)):
+        if tells(line) and (text := whole(line.text, longest)):
             yield line._replace(text=text)
 
 
@@ -52,12 +54,14 @@ def strength(weights: Mapping[str, float], line: Line) -> float:
     own = terms_of(line.text)
     above = terms_of(line.asked) - own if line.asked else frozenset[str]()
     held = sum(weights[term] for term in own & weights.keys())
-    return held + _OF_PROMPT * sum(weights[term] for term in above & weights.keys()) + _OF_ROLE.get(line.role, 0.0)
+    return held + _OF_PROMPT * sum(weights[term] for term in above & weights.keys())
 
 
 def tells(line: Line) -> bool:
     """Whether *line* is a statement: no question, stump, status, and of what the user typed only what they will."""
     text = line.text
+    if line.role == OPEN:  # what was asked at the end and never answered may be a question
+        return not (re.match(_DONE_SIGN, text) or _has("closed_item", text))
     if text.endswith(("?", "？", "…", "...", *_marks_of_doubt())):
         return False
     if line.role in (ASKED, TITLE, SUMMARY) and line.author == USER:
@@ -65,11 +69,10 @@ def tells(line: Line) -> bool:
     if line.role == COMMAND:
         return True
     is_status = len(text) <= _LONGEST_STATUS and _has("status_line", text, at_start=True)
-    is_closed = line.role == OPEN and (re.match(_DONE_SIGN, text) or _has("closed_item", text))
-    return not (is_status or is_closed or (not line.role and re.match(r"[A-H\d]\d? = ", text)))
+    return not (is_status or (not line.role and re.match(r"[A-H\d]\d? = ", text)))
 
 
-def whole(text: str, most: int = LONGEST) -> str:
+def whole(text: str, most: int) -> str:
     """Return *text*, or as many of its first sentences as *most* characters hold: none is ever cut."""
     if len(text) <= most:
         return text

@@ -65,6 +65,15 @@ def as_they_stand(hits: Iterable[Recalled], db: Tables, work: Workspace, session
     return standing
 
 
+def current_note(ref: str, work: Workspace, session_id: str) -> str:
+    """Return the text of the note *ref* as it is; empty if it is gone, out of use, or by the session *session_id*."""
+    file = _read(ref, work)
+    if file is None or (session_id and session_id.encode("utf-8", "replace") in file.content[:_HEAD]):
+        return ""
+    text = file.content.decode("utf-8-sig", "replace")
+    return text if _is_in_use(text, work.now()) else ""
+
+
 class _IndexedFile(NamedTuple):
     """A file, as the index knows it."""
 
@@ -176,10 +185,7 @@ def _holds(fact: Any, now: dt.datetime) -> bool:  # noqa: ANN401  (whatever stan
 
 def _notes_now(hits: Iterable[Recalled], text: str, now: dt.datetime) -> Iterator[Recalled]:
     """Give those of *hits* whose passage, or else whose title, still stands in the note *text*, with its lines."""
-    matter, _ = _parted(text)
-    status = _field(matter, "status").partition(" ")[0].strip("\"'")  # a comment may follow
-    is_private = _field(matter, "search").casefold() in {"false", "no", "off"}
-    if is_private or status.casefold() in {"superseded", "archived"} or is_past(_field(matter, "expires"), now):
+    if not _is_in_use(text, now):
         return
     lines = text.split("\n")
     for hit in hits:
@@ -187,6 +193,14 @@ def _notes_now(hits: Iterable[Recalled], text: str, now: dt.datetime) -> Iterato
         found = _place(hit, lines) if hit.text else (1, 1) if title else None
         if found:
             yield hit._replace(title=title, first_line=found[0], last_line=found[1])
+
+
+def _is_in_use(text: str, now: dt.datetime) -> bool:
+    matter, _ = _parted(text)
+    status = _field(matter, "status").partition(" ")[0].strip("\"'")  # a comment may follow
+    is_private = _field(matter, "search").casefold() in {"false", "no", "off"}
+    is_over = status.casefold() in {"superseded", "archived"} or is_past(_field(matter, "expires"), now)
+    return not (is_private or is_over)
 
 
 def _is_titled(hit: Recalled, text: str) -> bool:

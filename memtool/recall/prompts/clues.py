@@ -13,6 +13,7 @@ from memtool.recall.prompts.thesaurus import Synonyms
 from memtool.text.tokens import is_stop_word
 
 _ENOUGH = 10  # clues of a prompt, the weightiest: of a long one nobody remembers all
+_OF_OTHER_WORDS, _OF_PART = 0.5, 0.5  # of the worth of a word to a statement: what another word, or a part, has
 _OF_PARTS = 0.8  # what all parts of a name are worth beside the name itself
 _OTHER_WORDS, _OTHER_COMMON_WORDS = 0.75, 0.25  # what it is worth that a text says the same in other words
 _COMMON_PAIR = 0.1
@@ -148,6 +149,8 @@ class Clues:
         self.said = dict(_said(question))
         self._pairs = frozenset(word.terms[0] for word in question.words if word.is_pair)
         self._first = frozenset(pair.split(" ")[0] for pair in self._pairs)
+        self.weights = _weights(question, rarity, others)
+        self.telling = dict(_telling(question))
 
     def terms_in(self, terms: Sequence[str]) -> frozenset[str]:
         """Return the *terms* of a text, and the pairs of the prompt that stand side by side in it."""
@@ -159,6 +162,33 @@ class Clues:
         added = [clue.held(terms) for clue in self._clues]
         about = sum(share for _, share in added) / (self._total_spaced if is_spaced else self._total)
         return Held(sum(strength for strength, _ in added), min(1.0, about))
+
+
+def _weights(question: Question, rarity: Rarity, others: Sequence[float]) -> dict[str, float]:
+    """Return what each term of *question* and of its other words is worth to a statement that holds it."""
+    found: dict[str, float] = {}
+    for synonyms, other in zip(question.synonyms, others, strict=True):
+        worth = _OF_OTHER_WORDS * min(max(map(rarity.of, synonyms.own)) or other, other)
+        found |= {term: max(worth / len(each), found.get(term, 0.0)) for each in synonyms.others for term in each}
+    for word in question.words:
+        for at, term in enumerate(word.terms):
+            if len(term) > 1 or not term.isascii():
+                worth = word.kind.tells * rarity.of(term) * (_OF_PART if at else 1.0)
+                found[term] = max(worth, found.get(term, 0.0))
+    for pair in _telling_pairs(question):
+        found[pair] = max(_PAIR * rarity.of(pair), found.get(pair, 0.0))
+    return found
+
+
+def _telling(question: Question) -> Iterator[tuple[str, float]]:
+    """Give the telling words of *question*, and how much each counts."""
+    yield from ((word.terms[0], 1.0) for word in question.words if word.kind is TELLING and not word.is_pair)
+    yield from ((pair, _PAIR) for pair in _telling_pairs(question))
+
+
+def _telling_pairs(question: Question) -> Iterator[str]:
+    for piece in question.pieces:
+        yield from (pair for pair, tells in zip(pairs_of(piece), telling_pairs(piece), strict=True) if tells)
 
 
 def _said(question: Question) -> Iterator[tuple[str, float]]:

@@ -15,7 +15,9 @@ from memtool.text.tokens import index_terms, is_stop_word
 from memtool.vault.layout import is_facts_file
 
 if TYPE_CHECKING:
+    from memtool.recall.answers.likelihood import Signs
     from memtool.recall.prompts.meaning import Likeness
+    from memtool.vault.sessions import Line
 
 _CLAUSE_END = re.compile(r"[,:;.!?，：；。！？、（(]")
 _SHORTEST_CLAUSE, _LONGEST_CLAUSE = 6, 40  # characters
@@ -192,6 +194,8 @@ class Recalled(NamedTuple):
         role: of a line of a session's note, what it is (`memtool.vault.sessions`).
         asked: what the user had typed before it.
         review: why a fact is to be looked at again; empty if it is not.
+        statements: of a session, those that answer, of which *text* is the first.
+        files: of a session, names of those that matter.
     """
 
     ref: str
@@ -207,11 +211,13 @@ class Recalled(NamedTuple):
     relevance: float = 0.0
     summary: str = ""
     author: str = ""
-    evidence: Evidence | None = None
+    evidence: Evidence | Signs | None = None
     left_out: str = ""
     role: str = ""
     asked: str = ""
     review: str = ""
+    statements: tuple[Line, ...] = ()
+    files: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:

@@ -13,12 +13,11 @@ found only if the prompt names that project (`memtool.index.filters`).
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Iterator, Sequence, Set as AbstractSet
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
 from functools import lru_cache
 from heapq import nlargest
 from typing import TYPE_CHECKING
 
-from memtool.index.completion import complete
 from memtool.index.filters import Filter, reach
 from memtool.index.ranking import without_near_duplicates
 from memtool.named_tuple import NamedTuple
@@ -37,7 +36,7 @@ from memtool.recall.prompts.evidence import (
 from memtool.recall.prompts.passages import Passage, passages
 from memtool.recall.prompts.question import COMMON, Question
 from memtool.recall.prompts.thesaurus import Synonyms
-from memtool.text.tokens import CONTEXT_END, fold, index_terms, is_spaced, stem
+from memtool.text.tokens import CONTEXT_END, fold, index_terms, is_spaced
 from memtool.vault.authors import RULE
 from memtool.vault.layout import is_facts_file
 
@@ -52,6 +51,7 @@ _LOOKED_AT = 60  # chunks whose terms are compared
 _TRIED = 4  # for each of them, so many, of which those of other projects are left out
 _READ = 20  # of those, the best, whose passages are
 _BEGINNING = 4  # characters that a passage shares with a term, or it need not be cut into terms
+SESSION = "session"
 _PREFERENCE = "preference"  # the category of preferences and of notes of rules
 _NEVER = ("rules/", "CLAUDE.md", "MEMORY.md")  # tables for machines, and what every session is given at its start
 _NEVER_OF_CLIENT = "/memory/MEMORY.md"  # the client gives it by itself
@@ -61,10 +61,6 @@ _MOST_CHUNKS = 1_000  # of one term; what stands in more finds nothing
 _MOST_CHUNKS_OF_COMMON = 200
 _LEAST_SCOPE = 50  # chunks; where there are fewer, what they hold is no more relevant for that
 _MOST_OF_SCOPE = 4_000  # chunks; among more, words are as rare as in the vault
-_SHORTEST_BEGINNING = 5  # letters
-_MOST_ALTERED = 6  # words that occur nowhere, for which others with the same beginning are tried
-_MOST_LOOKED_UP = 3  # of those, within other words and as slips of the finger: 2 ms each
-_MOST_MEANT = 3  # words by one of them
 
 
 class Candidate(NamedTuple):
@@ -96,14 +92,37 @@ class Candidate(NamedTuple):
         return is_spaced(self.title + self.text)
 
 
-def find(
-    db: Tables, question: Question, project: str, today: dt.date, meaning: Meaning | None = None
-) -> list[Recalled]:
-    """Return the memories of the index *db* about *question*, most relevant first, each note once.
+class Found(NamedTuple):
+    """The memories of an index about a question, most relevant first, each note once.
 
-    What is not worth giving says so in `left_out`.
+    Args:
+        memories: facts, and notes that are no session's; what is not worth giving says so in `left_out`.
+        sessions: the best passage of each.
+        weights: what each term of the question is worth to a statement.
+        telling: how much each of its telling terms counts.
     """
-    found = list(judged(db, question, project, today, meaning, only_likely=True))
+
+    memories: list[Recalled]
+    sessions: list[Recalled]
+    weights: Mapping[str, float]
+    telling: Mapping[str, float]
+
+
+def find(db: Tables, question: Question, project: str, today: dt.date, meaning: Meaning | None = None) -> Found:
+    """Return the memories of the index *db* about *question*."""
+    all_found, clues = judged(db, question, project, today, meaning, only_likely=True)
+    sessions: dict[str, Recalled] = {}
+    found: list[tuple[Evidence, Recalled]] = []
+    for evidence, memory in all_found:
+        if memory.kind != SESSION or question.is_act:
+            found.append((evidence, memory))
+        elif memory.ref not in sessions or memory.relevance > sessions[memory.ref].relevance:
+            sessions[memory.ref] = memory
+    ranked = sorted(sessions.values(), key=lambda memory: -memory.relevance)
+    return Found(_given(found, question), ranked, clues.weights, clues.telling)
+
+
+def _given(found: Sequence[tuple[Evidence, Recalled]], question: Question) -> list[Recalled]:
     given = [memory.relevance >= floor_of(evidence, question.length) for evidence, memory in found]
     if found and not any(given):
         by_words = [relevance_by_words(evidence, question.length) for evidence, _ in found]
@@ -121,11 +140,11 @@ def judged(
     *,
     only_likely: bool = False,
     nearest: int = 1,
-) -> Iterator[tuple[Evidence, Recalled]]:
-    """Give each passage that may be about *question*, with what speaks for it.
+) -> tuple[list[tuple[Evidence, Recalled]], Clues]:
+    """Return each passage that may be about *question* with what speaks for it, and the clues of the question.
 
-    With *only_likely*, chunks of which no passage can reach the floor are not looked at. *meaning* knows the prompt,
-    and brings so many of the *nearest* chunks along, whatever words they share.
+    With *only_likely*, chunks of which no passage can reach the floor are not looked at, but for those of sessions.
+    *meaning* knows the prompt, and brings so many of the *nearest* chunks along, whatever words they share.
     """
     scope = find_scope(db, project)
     wanted = Filter(today, projects=reach(db, project, question.text))
@@ -133,9 +152,6 @@ def judged(
         meaning.begin(project)
     found = of_terms(db, question, scope)
     question = question.without_absent_pairs({term for term, where in found.items() if where.frequency or where.chunks})
-    if not meaning and not question.terms():
-        return
-    question = question._replace(synonyms=(*question.synonyms, *completed(db, question, found)))
     in_other_words = [of_synonyms(db, each, scope) for each in question.synonyms]
     rarity = Rarity(scope.size, {term: occurrence.frequency for term, occurrence in found.items()})
     others = [rarity.of_count(occurrence.frequency) for occurrence in in_other_words]
@@ -153,6 +169,7 @@ def judged(
     nearness = meaning.nearness([candidate.chunk_id for _, candidate in by_words]) if meaning else None
     likenesses = dict(_likenesses(nearness, nearest)) if nearness else {}
     more = likenesses.keys() - {candidate.chunk_id for _, candidate in by_words}
+    passages_found = []
     for held, candidate in [*by_words, *weighed(sorted(more))]:
         is_everywhere = question.is_act and not candidate.project
         is_here = candidate.project == project or is_everywhere
@@ -160,7 +177,8 @@ def judged(
         likeness = likenesses.get(candidate.chunk_id)
         at_best = Evidence(*held, coverage=1.0, lead=1.0, place=place, likeness=likeness)  # a passage holds no more
         is_likely = relevance(at_best) >= floor_of(at_best, question.length)
-        if only_likely and not (is_likely or relevance_by_words(at_best, question.length)):
+        is_looked_at = is_likely or candidate.kind == SESSION or relevance_by_words(at_best, question.length)
+        if only_likely and not is_looked_at:
             continue
         evidence, recalled = _judge(candidate, clues, beginnings, place)
         if question.is_act and not (evidence.lead and _is_convention(recalled)):
@@ -168,17 +186,16 @@ def judged(
         if _opens_summary(candidate, recalled, project):
             continue
         evidence = evidence._replace(likeness=likeness)
-        yield evidence, recalled._replace(relevance=relevance(evidence), evidence=evidence)
+        passages_found.append((evidence, recalled._replace(relevance=relevance(evidence), evidence=evidence)))
+    return passages_found, clues
 
 
 def _opens_summary(candidate: Candidate, memory: Recalled, project: str) -> bool:
     """Whether *memory* is the sentence of what the *project* at hand is, which every session has at its start."""
     if candidate.ref != f"areas/projects/{project}/summary.md" or not candidate.text.startswith("# "):
         return False
-    return memory.text in (
-        "",
-        *(passage.text for passage in passages(candidate.text, candidate.kind, candidate.heading)[:1]),
-    )
+    opening = passages(candidate.text, candidate.kind, candidate.heading)[:1]
+    return memory.text in ("", *(passage.text for passage in opening))
 
 
 def _is_convention(memory: Recalled) -> bool:
@@ -266,7 +283,7 @@ def _best_passage(candidate: Candidate, clues: Clues, beginnings: Iterable[str])
         return statement, clues.held(about | clues.terms_in(_terms(statement.text)), is_spaced=spaced), True
     alone = clues.held(about, is_spaced=spaced)
     best, near, own = Passage("", 0, 0), alone, Held()
-    is_session = candidate.kind == "session"
+    is_session = candidate.kind == SESSION
     found = passages(candidate.text, candidate.kind, candidate.heading)
     for passage in reversed(found) if is_session else found:
         told = f"{passage.asked} {passage.text}"  # what was asked says what it is about
@@ -340,37 +357,6 @@ def of_terms(db: Tables, question: Question, scope: Scope) -> dict[str, Occurren
 def of_synonyms(db: Tables, synonyms: Synonyms, scope: Scope) -> Occurrence:
     """Return where something is said in other words."""
     return _occurrence(db, synonyms.others, scope, _MOST_CHUNKS)
-
-
-def completed(db: Tables, question: Question, found: dict[str, Occurrence]) -> Iterator[Synonyms]:
-    """Give for words that occur nowhere those that may be meant.
-
-    `postgres` is said for `postgresql` and the reverse, and `recieve` is a slip of the finger.
-    """
-    telling = [word for word in question.words if word.kind is not COMMON and word.terms[0] in found]
-    absent = [word for word in telling if not found[word.terms[0]].frequency and not found[word.terms[0]].chunks]
-    long = [word for word in absent if word.terms[0].isalpha() and len(word.terms[0]) >= _SHORTEST_BEGINNING]
-    looked_up = 0
-    for word in long[:_MOST_ALTERED]:
-        term = word.terms[0]
-        words = _beginning_alike(db, term)
-        if not words and looked_up < _MOST_LOOKED_UP:
-            looked_up += 1
-            words = complete(db, word.typed, frozenset([term])).get(word.typed, ())
-        if words:
-            yield Synonyms((term,), tuple((stemmed,) for stemmed in dict.fromkeys(map(stem, words[:_MOST_MEANT]))))
-
-
-def _beginning_alike(db: Tables, term: str) -> Sequence[str]:
-    """Return words that begin with *term*, or with which it begins."""
-    least = max(_SHORTEST_BEGINNING, -(-len(term) * 2 // 3))
-    beginnings = [term[:end] for end in range(least, len(term))]
-    rows = db.execute(
-        f"SELECT word FROM word WHERE word > ? AND word < ? OR word IN ({', '.join('?' * len(beginnings))})"  # noqa: S608  (marks only)
-        " ORDER BY abs(length(word) - ?)",
-        (term, term + "\U0010ffff", *beginnings, len(term)),
-    )
-    return [row[0] for row in rows.fetchmany(_MOST_MEANT)]
 
 
 def _occurrence(db: Tables, any_of: Sequence[Sequence[str]], scope: Scope, most: int) -> Occurrence:

@@ -9,20 +9,35 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, TypeAlias
 
 from memtool.named_tuple import NamedTuple
+from memtool.recall.answers.answer import Budget
+from memtool.recall.answers.likelihood import FLOOR, LATER_FLOOR
+from memtool.recall.answers.sessions import MOST_LOOKED_AT, Kind, Told, files_beside, told_by, wanted_by
+from memtool.recall.answers.statements import LONGEST, choose, whole
 from memtool.recall.framing import MOST_UNITS, defused, framed, line_id
-from memtool.recall.given import AT_START, CONTRADICTED, NEVER_USED, OVER_LIMIT, OVER_ROOM, RESTS, GivenLine
+from memtool.recall.given import (
+    AT_START,
+    BELOW_FLOOR,
+    BETWEEN,
+    CONTRADICTED,
+    NEVER_USED,
+    OVER_LIMIT,
+    OVER_ROOM,
+    RESTS,
+    GivenLine,
+)
 from memtool.recall.ledger import Ledger
-from memtool.recall.prompts.as_it_stands import as_they_stand
-from memtool.recall.prompts.evidence import Recalled, floor_of, score
-from memtool.recall.prompts.finding import find
+from memtool.recall.prompts.as_it_stands import as_they_stand, current_note
+from memtool.recall.prompts.evidence import Evidence, Recalled, floor_of, score
+from memtool.recall.prompts.finding import Found, find
 from memtool.recall.prompts.question import Question
 from memtool.recall.uses import seldom_used
 from memtool.resources import agent_text
 from memtool.text.lines import cut
 from memtool.text.scripts import is_unspaced
 from memtool.text.tokens import fold, is_stop_word
-from memtool.vault.authors import TOOL, named, signed_by, standing_category, trust
+from memtool.vault.authors import OPEN, TOOL, USER, named, signed_by, standing_category, trust
 from memtool.vault.layout import is_facts_file
+from memtool.vault.sessions import Line
 from memtool.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -31,10 +46,16 @@ if TYPE_CHECKING:
 EVENT = "prompt"
 
 # What finds memories. A service that has vectors at hand can stand in for `find`; a hook has words only.
-Finder: TypeAlias = Callable[["Tables", Question, str, dt.date], list[Recalled]]
+Finder: TypeAlias = Callable[["Tables", Question, str, dt.date], Found]
 Uses: TypeAlias = Callable[[Sequence[str]], Mapping[str, int]]
 
-_WIDTHS = (220, 150, 90)  # characters of what a memory says: the first with which all fit
+_BUDGETS = {
+    Kind.QUESTION: Budget(characters=1_250, notes=2, statements=12, first=0.7),
+    Kind.PASTED: Budget(characters=840, notes=2, statements=2, first=0.5),
+    Kind.ORDER: Budget(characters=840, notes=2, statements=2, first=0.5),
+}
+_SHARES = (1.0, 0.85, 0.7, 0.5, 0.3)  # of the room of sessions: the first with which all fits
+_FIRST_PROMPTS = 2  # of a session; later on, sessions are given only what is sure
 _LONGEST_MARK = 60  # characters of why a fact is to be looked at again
 _LONGEST_TITLE = 80
 _LONGEST_SOURCE = 400  # of where a memory stands; an id as long as a page would take the room of all others
@@ -90,38 +111,91 @@ def memories_for_prompt(
     """Return the memories for the prompt. *ledger* has counted its turn already; *db* is an open index."""
     settings, today = work.settings.recall, work.now().date()
     found = finder(db, asked.question, asked.project, today)
-    hits = [
-        hit
-        for hit in as_they_stand((hit for hit in found if not hit.left_out), db, work, asked.session_id)
-        if _saying(hit)
-    ]
-    keys = [hit.key for hit in hits]
+    likely = (hit for hit in found.memories if not hit.left_out)
+    hits = [hit for hit in as_they_stand(likely, db, work, asked.session_id) if _saying(hit)]
+    answers = _sessions(found, work, asked, ledger)
+    keys = [hit.key for hit in (*hits, *(answer.hit for answer in answers))]
     reminds = topic_changed(ledger, keys)
     limit = settings.later_prompts if ledger.given else settings.first_prompt
-    idle = seldom_used(work.index_folder, [_line(hit, {}, ledger).key for hit in hits])
-    judged = [_unless_idle(hit, idle, ledger, asked.question) for hit in _judged(hits, ledger)]
-    ledger = ledger.with_hits(keys)
+    judged = _judged(hits, work, ledger, asked.question)
     fresh = [hit for hit in judged if not hit.left_out and len(_source(hit, asked.project)) <= _LONGEST_SOURCE]
-    fresh = _best(fresh, uses, today)
-    ids = dict(ledger.ids)
-    lines = tuple(_line(hit, ids, ledger) for hit in fresh[:limit])
-    told = zip(fresh, lines, strict=False)
-    said = [(_saying(hit), f"({_source(hit, asked.project)}) [{line.id}]") for hit, line in told]
-    room = min(settings.prompt_characters, MOST_UNITS)
+    own = _best(fresh, uses, today)
     reminder = agent_text("reminder", work.language) if reminds else ""
-    text, count = _fitted(said, reminder, work, room)
-    over = [hit._replace(left_out=OVER_ROOM if at < limit else OVER_LIMIT) for at, hit in enumerate(fresh)][count:]
-    passed = sorted((hit for hit in (*found, *judged, *over) if hit.left_out), key=lambda hit: -hit.relevance)
+    room = min(settings.prompt_characters, MOST_UNITS)
+    for share in _SHARES:
+        sessions = _judged([answer.within(share) for answer in answers], work, ledger, asked.question)
+        chosen = [*own, *(hit for hit in sessions if not hit.left_out)][:limit]
+        ids = dict(ledger.ids)
+        lines = tuple(_line(hit, ids, ledger) for hit in chosen)
+        said = [
+            (_saying(hit), f"({_source(hit, asked.project)}) [{each.id}]")
+            for hit, each in zip(chosen, lines, strict=True)
+        ]
+        text, count = _fitted(said, reminder, work, room)
+        if count == len(chosen):
+            break
+    ledger = ledger.with_hits(keys)
+    over = [hit._replace(left_out=OVER_ROOM) for hit in chosen[count:]]
+    over += [hit._replace(left_out=OVER_LIMIT) for hit in own[limit:]]
+    left_out = (hit for hit in (*found.memories, *judged, *sessions, *over) if hit.left_out)
+    passed = sorted(left_out, key=lambda hit: -hit.relevance)
     after = tuple(_line(hit, {}, ledger)._replace(id="") for hit in passed[:_NEXT])
     if not count:
         return Given("", ledger, next=after)
-    given = tuple(hit.key for hit in fresh[:count])
+    given = tuple(hit.key for hit in chosen[:count])
     ledger = ledger.with_given(given).with_ids(ids)
     ledger = ledger._replace(reminded=ledger.turn) if reminds else ledger
     return Given(text, ledger, given, lines[:count], after, tuple(line for line, _ in said[:count]))
 
 
-def _judged(hits: Sequence[Recalled], ledger: Ledger) -> list[Recalled]:
+class _Answer(NamedTuple):
+    """What a session says to a prompt. *fresh* are its statements that the start of the session did not say."""
+
+    hit: Recalled
+    told: Told
+    fresh: Sequence[Line]
+    weights: Mapping[str, float]
+    budget: Budget
+    left_out: str
+
+    def within(self, share: float) -> Recalled:
+        """Return it with as many statements as *share* of its room holds."""
+        room = self.budget._replace(characters=int(share * self.budget.characters))
+        lines = () if self.left_out else choose(self.weights, self.fresh, room)
+        shown = lines or self.told.statements
+        first = shown[0]
+        return self.hit._replace(
+            text=BETWEEN.join(line.text for line in shown), role=first.role, author=first.author,
+            first_line=first.number, last_line=first.number,
+            date=self.told.note.date or self.hit.date, relevance=self.told.likelihood, evidence=self.told.signs,
+            statements=shown, files=files_beside(self.told.note, shown),
+            left_out=self.left_out or ("" if lines else AT_START),
+        )  # fmt: skip
+
+
+def _sessions(found: Found, work: Workspace, asked: Asked, ledger: Ledger) -> list[_Answer]:
+    """Return what sessions say to the prompt, most likely first; what is not likely enough says so."""
+    wanted = wanted_by(asked.question, found.weights, found.telling)
+    hits = {hit.ref: hit for hit in found.sessions[:MOST_LOOKED_AT]}
+    texts = [
+        (ref, text, hit.relevance) for ref, hit in hits.items() if (text := current_note(ref, work, asked.session_id))
+    ]
+    told = [each for each in told_by(texts, wanted) if each.statements]
+    budget = _BUDGETS[wanted.kind]
+    floor = FLOOR if ledger.turn <= _FIRST_PROMPTS else LATER_FLOOR
+    count = sum(each.likelihood >= floor for each in told[: budget.notes])
+    shares = [1.0] if count == 1 else [budget.first, 1.0 - budget.first]
+    start = " ".join(ledger.start.replace("\n> ", " ").split())
+    answers = []
+    for at, each in enumerate(told):
+        share = shares[at] if at < len(shares) else 0.0
+        room = budget._replace(characters=int(share * budget.characters))
+        fresh = [line for line in each.lines if not start or defused(line.text)[:_TELLING] not in start]
+        answers.append(_Answer(hits[each.ref], each, fresh, wanted.weights, room, "" if at < count else BELOW_FLOOR))
+    return answers
+
+
+def _judged(hits: Sequence[Recalled], work: Workspace, ledger: Ledger, question: Question) -> list[Recalled]:
     """Return *hits*, each with the reason why the session is not given it, if there is one."""
     start = " ".join(ledger.start.replace("\n> ", " ").split())  # with its quotations on one line
     outweighed = contradicted(hits)
@@ -133,15 +207,17 @@ def _judged(hits: Sequence[Recalled], ledger: Ledger) -> list[Recalled]:
             return AT_START
         return CONTRADICTED if hit.key in outweighed else ""
 
-    return [hit._replace(left_out=reason(hit)) for hit in hits]
+    judged = [hit._replace(left_out=hit.left_out or reason(hit)) for hit in hits]
+    idle = seldom_used(work.index_folder, [_line(hit, {}, ledger).key for hit in judged if not hit.left_out])
+    return [_unless_idle(hit, idle, ledger, question) for hit in judged]
 
 
 def _unless_idle(hit: Recalled, idle: frozenset[str], ledger: Ledger, question: Question) -> Recalled:
     """Return *hit*, left out if it is one of the lines *idle*, which take twice the likelihood, and has not so much."""
     if hit.left_out or hit.evidence is None or _line(hit, {}, ledger).key not in idle:
         return hit
-    is_likely = hit.relevance >= 2 * floor_of(hit.evidence, question.length)
-    return hit if is_likely else hit._replace(left_out=NEVER_USED)
+    floor = floor_of(hit.evidence, question.length) if isinstance(hit.evidence, Evidence) else FLOOR
+    return hit if hit.relevance >= 2 * floor else hit._replace(left_out=NEVER_USED)
 
 
 def _line(hit: Recalled, ids: dict[str, int], ledger: Ledger) -> GivenLine:
@@ -187,20 +263,28 @@ def _saying(hit: Recalled) -> str:
     A session note of which no line is worth giving says nothing: its title is what it was about.
     """
     said = _wording(hit)
+    said = whole(said, LONGEST) or said
     if is_facts_file(hit.ref):
         return said
+    if hit.statements:
+        told = BETWEEN.join(map(_statement, hit.statements))
+        return f"{told} [files: {', '.join(map(defused, hit.files))}]" if hit.files else told
     said, _ = signed_by(said)
-    if hit.kind == "session":
-        before = f'"{cut(defused(hit.asked), _LONGEST_TITLE)}" → ' if hit.asked else ""
-        return before + said if said else ""
     title = cut(defused(hit.title), _LONGEST_TITLE)
     if not said or said.casefold() in title.casefold():
         return title
     return said if title.casefold() in said.casefold() else f"{title}: {said}"
 
 
+def _statement(line: Line) -> str:
+    return f"{USER}: {defused(line.text)}" if line.author == USER and line.role != OPEN else defused(line.text)
+
+
 def _source(hit: Recalled, project: str) -> str:
     """Return the source of *hit*: its kind, author, project if that is another one, day and place."""
+    if hit.statements:
+        where = f"project {hit.project}" if hit.project and hit.project != project else ""
+        return defused(", ".join(filter(None, (where, hit.date, f"{hit.ref}:{hit.first_line}"))))
     where = f"{hit.ref}:{hit.first_line}-{hit.last_line}"
     author = signed_by(hit.text)[1] or hit.author
     category = standing_category(hit.role or hit.category, author)
@@ -210,12 +294,9 @@ def _source(hit: Recalled, project: str) -> str:
 
 
 def _fitted(said: list[tuple[str, str]], reminder: str, work: Workspace, room: int) -> tuple[str, int]:
-    """Return the block, and how many memories are in it: all of them if that is possible at any width."""
-    for width in _WIDTHS:
-        lines = [f"- {cut(text, width)} {source}" for text, source in said]
-        block = _block(lines, reminder, work)
-        if _units(block) <= room:
-            return block, len(lines)
+    """Return the block, and how many memories are in it: as many as fit, each whole."""
+    lines = [f"- {text} {source}" for text, source in said]
+    block = _block(lines, reminder, work)
     while lines and _units(block) > room:
         lines.pop()
         block = _block(lines, reminder, work)

@@ -10,9 +10,8 @@ from typing import TypeVar
 
 from memtool.named_tuple import NamedTuple
 from memtool.recall.prompts.thesaurus import Synonyms, WordList, synonyms_in
-from memtool.text.languages import text_of, word_file, word_set, words as words_of
+from memtool.text.languages import text_of, word_set, words as words_of
 from memtool.text.markdown import with_code_cut
-from memtool.text.scripts import is_unspaced
 from memtool.text.tokens import index_terms, is_stop_word, query_words, stem, unspaced_runs
 
 T = TypeVar("T")
@@ -47,7 +46,6 @@ class Kind(NamedTuple):
 
 
 TELLING = Kind(1.0, 1.0)
-FAMILIAR = Kind(0.4, 0.5)  # names that everybody knows
 EVERYDAY = Kind(0.2, 0.5)  # what prompts and notes use without being about it
 COMMON = Kind(0.6, 0.15)  # what prompts hold whatever they are about; shared, it still says something
 
@@ -72,9 +70,9 @@ class Word(NamedTuple):
 class Question(NamedTuple):
     """The distinct words of a prompt, its stretches of scripts without spaces, and what has other words.
 
-    *length* is how many words it has that are about something; of a long prompt not all of them are here. *text* is the
-    prompt without what was pasted into it. *is_act*: it says no more than what is to be done ("commit it"), and
-    asks for what is always to be minded then.
+    *prompt* is what was typed, its pastes cut to their beginnings. *length* is how many words it has that are about
+    something; of a long prompt not all of them are here. *text* is the prompt without what was pasted into it.
+    *is_act*: it says no more than what is to be done ("commit it"), and asks for what is always to be minded then.
     """
 
     words: tuple[Word, ...] = ()
@@ -83,6 +81,7 @@ class Question(NamedTuple):
     length: float = 0.0
     text: str = ""
     is_act: bool = False
+    prompt: str = ""
 
     def without_absent_pairs(self, present: Container[str]) -> Question:
         """Return the question without the pairs of words that are not *present* in the vault: they tell nothing."""
@@ -113,11 +112,9 @@ def question_of(prompt: str) -> Question:
     runs = [piece[:_LONGEST_PIECE] for piece in unspaced_runs(text) if len(piece) > 1]
     length = len(words) + sum(map(len, runs)) / 2
     pieces = _ends(runs, _FIRST_PIECES, _LAST_PIECES)
-    if _is_mostly_unspaced(text):
-        words = [_as_name(word) for word in words if word]
     asked = [*filter(None, _ends(words, _FIRST_WORDS, _LAST_WORDS)), *islice(_pairs(text), _MOST_PAIRS)]
     synonyms = synonyms_in(text, pieces)[:_MOST_SYNONYMS]
-    question = Question(tuple(asked), tuple(pieces), tuple(synonyms), length, without_pastes(prompt))
+    question = Question(tuple(asked), tuple(pieces), tuple(synonyms), length, without_pastes(prompt), prompt=text)
     return _as_act(question) if length <= _LONGEST_ACT else question
 
 
@@ -149,8 +146,6 @@ def _each_once(text: str) -> str:
 
 def kind_of(term: str) -> Kind:
     """Return the weight of a *term*, stemmed as in the index."""
-    if _familiar_names().has_stem(term):
-        return FAMILIAR
     if _list("common").has_stem(term):
         return COMMON
     return EVERYDAY if _list("everyday").has_stem(term) else TELLING
@@ -199,20 +194,6 @@ def _told(word: Word) -> Iterator[str]:
     )
 
 
-def _is_mostly_unspaced(text: str) -> bool:
-    """Whether a third of the letters of *text* or more are Chinese, Japanese or Korean, which say more than others."""
-    letters = sum(map(str.isalpha, text))
-    unspaced = 0 if text.isascii() else sum(char.isalpha() and is_unspaced(char) for char in text)
-    return unspaced > 0 and unspaced * 3 >= letters - unspaced
-
-
-def _as_name(word: Word) -> Word:
-    """Return a common *word* of a prompt in a script without spaces as a name: `deploy` in `deploy はどうやる`."""
-    term = word.terms[0]
-    is_name = term.isalpha() and term not in words_of("worldwide") and word.kind in (COMMON, EVERYDAY)
-    return word._replace(kind=FAMILIAR) if is_name else word
-
-
 def _pairs(text: str) -> Iterator[Word]:
     """Give each two common words that stand side by side in *text*."""
     linking = words_of("linking")
@@ -257,12 +238,6 @@ def _ends(items: list[T], first: int, last: int) -> list[T]:
 @cache
 def _list(kind: str) -> WordList:
     return WordList(text_of(kind))
-
-
-@cache
-def _familiar_names() -> WordList:
-    """Return the languages, systems and tools that everybody names: they call up nothing by themselves."""
-    return WordList(word_file("familiar_names.txt"))
 
 
 @cache

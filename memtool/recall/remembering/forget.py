@@ -11,7 +11,7 @@ from memtool.errors import BrokenVaultFile, NoteNotFound, NotWritable, OutsideVa
 from memtool.index.engine import Index, place_of, use_index
 from memtool.index.lookup import find_fact, find_ref
 from memtool.recall.framing import is_line_id
-from memtool.recall.given import GivenLine, find_given, lines_of_start
+from memtool.recall.given import BETWEEN, GivenLine, find_given, lines_of_start
 from memtool.recall.ledger import ledger_folder
 from memtool.recall.prompts.passages import passages
 from memtool.recall.remembering.echoes import forget_echoes, statements_of
@@ -246,11 +246,17 @@ def _without(target: ForgetTarget, text: str) -> str:
     """Return a note without the line that is meant; a session note, so that it stays away when it is made again."""
     if kind_of(target.path) != "session":
         return without_line(text, target.text, target.line)
-    wanted = letters(statement_of(target.text))
+    for said in target.text.split(BETWEEN):
+        text = _without_statement(text, said, target.line)
+    return text
+
+
+def _without_statement(text: str, said: str, near: int) -> str:
+    wanted = letters(statement_of(said))
     for is_meant in (lambda said: letters(said) == wanted, lambda said: wanted in letters(said)):
         if (changed := forget_item(text, is_meant)) != text:
             return changed
-    return without_line(text, target.text, target.line)
+    return without_line(text, said, near)
 
 
 def _fact(path: str, content: bytes, fact_id: str, asked: Ref) -> ForgetTarget:
@@ -357,6 +363,8 @@ def find_line(text: str, said: str, near: int = 0) -> tuple[int, int] | None:
         for first, last, item in (*_items(text), *statements)
         if letters(item) == wanted or (len(wanted) >= _LEAST and wanted in letters(item))
     ]
+    if not found and BETWEEN in said:  # a line of a prompt gave several statements
+        return find_line(text, said.partition(BETWEEN)[0], near)
     return min(found)[2:] if wanted and found else None
 
 

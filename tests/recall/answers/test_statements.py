@@ -54,9 +54,9 @@ def test_what_the_user_wants_is_a_statement_and_a_stump_is_none(line: Line, *, i
 
 def test_a_long_statement_gives_its_first_sentences() -> None:
     text = "重构后任务在添加时就持久化。" * 30
-    assert whole(text) == text[: LONGEST // 14 * 14]
-    assert whole("The cause is v2.1 of auth.ts. " + "x" * 400) == "The cause is v2.1 of auth.ts."
-    assert whole("x" * 400) == ""
+    assert whole(text, LONGEST) == text[: LONGEST // 14 * 14]
+    assert whole("The cause is v2.1 of auth.ts. " + "x" * 400, LONGEST) == "The cause is v2.1 of auth.ts."
+    assert whole("x" * 400, LONGEST) == ""
 
 
 @given(st.lists(st.text(alphabet="ab解密. …?", max_size=400), max_size=6), st.integers(0, 500), st.integers(0, 3))

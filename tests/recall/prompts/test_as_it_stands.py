@@ -13,7 +13,7 @@ from desk import Desk
 from index.notebook import TODAY, Notebook
 
 from memtool.index.read_only import current_index
-from memtool.recall.prompts.as_it_stands import as_they_stand
+from memtool.recall.prompts.as_it_stands import as_they_stand, current_note
 from memtool.recall.prompts.evidence import Recalled
 from memtool.recall.prompts.finding import find
 from memtool.recall.prompts.question import question_of
@@ -55,7 +55,7 @@ class Harbour(Notebook):
         """Return what the index as it is finds for *prompt*, as it stands now."""
         vault = self.place.vault
         with current_index(self.place.folder) as db:
-            hits = [hit for hit in find(db, question_of(prompt), "harbour", TODAY) if not hit.left_out]
+            hits = [hit for hit in find(db, question_of(prompt), "harbour", TODAY).memories if not hit.left_out]
             return as_they_stand(hits, db, work_on(vault, client_projects), session_id)
 
 
@@ -270,15 +270,25 @@ def test_the_clients_memory_is_left_out_where_it_is_not_to_be_read(harbour: Harb
 def test_what_the_session_wrote_itself_is_no_news_to_it(harbour: Harbour) -> None:
     harbour.facts(TIDE_FACT | {"source": "s1"}, CRANE_FACT)
     harbour.write(NOTE, f"---\nsources: [s2]\n---\n{BODY}")
-    harbour.write("sessions/s3.md", "# Session\n\n1. **Rules**: the lighthouse keeper's salary is paid in gold\n")
     lines = "".join(f"- a line about dredging, number {number}\n" for number in range(200))
     harbour.write("daily/2026-02-10.md", f"{lines}- 港口主任周五休假（会话 s4）\n")
     harbour.opened()
-    prompts = {"s1": TIDE, "s2": BUOYS, "s3": "what is the lighthouse keeper's salary?", "s4": "港口主任什么时候休假？"}
+    prompts = {"s1": TIDE, "s2": BUOYS, "s4": "港口主任什么时候休假？"}
     for session_id, prompt in prompts.items():
         assert harbour.told(prompt, session_id) == []
         assert len(harbour.told(prompt)) == 1
     assert len(harbour.told(CRANE, "s1")) == 1
+
+
+def test_a_note_of_a_session_is_read_as_it_is_unless_it_is_its_own_or_ended(harbour: Harbour) -> None:
+    ref, text = "sessions/s3.md", "# 灯塔\n\n## Rules\n- “the keeper's salary is paid in gold”\n"
+    work = work_on(harbour.place.vault)
+    assert current_note(ref, work, "s9") == ""
+    harbour.write(ref, f"---\ntype: session\nsession: s3\n---\n\n{text}")
+    assert current_note(ref, work, "s9").endswith(text)
+    assert current_note(ref, work, "s3") == ""
+    harbour.write(ref, f"---\ntype: session\nstatus: archived\n---\n\n{text}")
+    assert current_note(ref, work, "s9") == ""
 
 
 def test_a_session_that_is_found_by_its_title_is_given_by_the_line_that_comes_first(harbour: Harbour) -> None:

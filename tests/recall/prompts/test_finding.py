@@ -13,7 +13,7 @@ from index.notebook import TODAY, Notebook
 from memtool.recall.given import ALIKE, BELOW_FLOOR, PALE
 from memtool.recall.prompts import finding
 from memtool.recall.prompts.evidence import FLOOR, FLOOR_WITH_MEANING, Recalled
-from memtool.recall.prompts.finding import Scope, _distinct, completed, find, find_scope, of_synonyms, of_terms
+from memtool.recall.prompts.finding import Scope, _distinct, find, find_scope, of_synonyms, of_terms
 from memtool.recall.prompts.meaning import Near, Nearness
 from memtool.recall.prompts.question import question_of
 from memtool.recall.prompts.thesaurus import Synonyms
@@ -60,8 +60,8 @@ def harbour(tmp_path: Path) -> Notebook:
 
 
 def found(notebook: Notebook, prompt: str, project: str = "harbour") -> list[Recalled]:
-    memories = notebook.use(lambda index: find(index.db, question_of(prompt), project, TODAY))
-    return [memory for memory in memories if not memory.left_out]
+    looked_up = notebook.use(lambda index: find(index.db, question_of(prompt), project, TODAY))
+    return [*(memory for memory in looked_up.memories if not memory.left_out), *looked_up.sessions]
 
 
 def names(notebook: Notebook, prompt: str, project: str = "harbour") -> list[str]:
@@ -243,7 +243,7 @@ def test_what_belongs_to_another_project_is_found_only_where_that_is_named(
     monkeypatch.setattr(finding, "_MOST_OF_SCOPE", most)
 
     def refs(prompt: str, project: str = "two_projects") -> set[str]:
-        memories = two_projects.use(lambda index: find(index.db, question_of(prompt), project, TODAY))
+        memories = two_projects.use(lambda index: find(index.db, question_of(prompt), project, TODAY)).memories
         return {Path(memory.ref).stem for memory in memories}
 
     assert refs("Where does the zeppelin fly over the apples?") == {"a", "b"}
@@ -285,31 +285,6 @@ def test_other_words_are_found_in_every_script_and_phrases_by_all_their_words(
     assert (
         read(two_projects, lambda db: of_synonyms(db, Synonyms(("x",), (("roll", "zeppelin"),)), WIDE)).frequency == 0
     )
-
-
-@pytest.mark.parametrize(
-    ("prompt", "stem"),
-    [
-        ("is postgres slow", "postgresql"),
-        ("die zeppelinen", "zeppelin"),
-        ("which zepelin is it", "zeppelin"),
-        ("那个 zeppeiln 在哪里", "zeppelin"),
-        ("tune gresql", "postgresql"),
-    ],
-)
-def test_a_word_that_occurs_nowhere_is_completed_cut_or_spelt_right(
-    two_projects: Notebook, prompt: str, stem: str
-) -> None:
-    question = question_of(prompt)
-    meanings = read(two_projects, lambda db: list(completed(db, question, of_terms(db, question, WIDE))))
-    assert [meaning.others for meaning in meanings] == [((stem,),)]
-    known = question_of("zeppelin")
-    assert read(two_projects, lambda db: list(completed(db, known, of_terms(db, known, WIDE)))) == []
-
-
-def test_of_many_words_that_occur_nowhere_only_a_few_are_looked_up(two_projects: Notebook) -> None:
-    question = question_of("quixotic flummoxed bumfuzzled zepelin")
-    assert read(two_projects, lambda db: list(completed(db, question, of_terms(db, question, WIDE)))) == []
 
 
 COMMITS = "Commit messages are in English, imperative, with the reason in the body."
@@ -354,6 +329,6 @@ def test_where_meaning_finds_nothing_the_best_by_words_is_given_unless_meaning_d
     harbour: Notebook, cosine: float, is_found: bool
 ) -> None:
     prompt = "who comes to the tanker at the outer one"
-    memories = harbour.use(lambda index: find(index.db, question_of(prompt), "harbour", TODAY, Vague(cosine)))
+    memories = harbour.use(lambda index: find(index.db, question_of(prompt), "harbour", TODAY, Vague(cosine))).memories
     assert all(memory.relevance < FLOOR_WITH_MEANING for memory in memories)
     assert [memory.fact_id for memory in memories if not memory.left_out] == (["pilot"] if is_found else [])

@@ -14,11 +14,11 @@ from memtool.index import schema
 from memtool.recall.given import NEVER_USED
 from memtool.recall.ledger import Ledger
 from memtool.recall.prompts.evidence import Evidence, Recalled, Whereabouts
+from memtool.recall.prompts.finding import Found
 from memtool.recall.prompts.prompt import (
     Asked,
     Finder,
     Given,
-    _saying,
     contradicted,
     memories_for_prompt,
     topic_changed,
@@ -42,7 +42,7 @@ def memory(name: str, text: str = "", *, relevance: float = 0.8, category: str =
 
 def finding(*memories: Recalled) -> Finder:
     """Return what finds *memories* for any prompt, as a service with vectors could."""
-    return lambda *_: list(memories)
+    return lambda *_: Found(list(memories), [], {}, {})
 
 
 @pytest.fixture
@@ -121,15 +121,13 @@ def test_the_first_turn_takes_ten_and_a_later_one_five(give: Callable[..., Given
     assert not set(first.keys) & set(second.keys)
 
 
-def test_all_are_shortened_before_one_is_left_out(give: Callable[..., Given]) -> None:
-    long = [memory(f"part-{number}", f"第{number}个部件" * 100) for number in range(5)]
+def test_a_line_is_whole_and_fewer_are_given_rather_than_shorter_ones(give: Callable[..., Given]) -> None:
+    long = [memory(f"part-{number}", f"第{number}个部件每周一刷漆，刷完要晾一天。" * 12) for number in range(5)]
     given = give(*long, prompt_characters=1_500)
-    assert len(given.keys) == 5
+    assert 2 <= len(given.keys) < 5
     assert len(given.text) <= 1_500
-    assert given.text.count("…") == 5
-    fewer = give(*long, prompt_characters=600)
-    assert 0 < len(fewer.keys) < 5
-    assert len(fewer.text) <= 600
+    assert "…" not in given.text
+    assert all("刷完要晾一天。 (code," in line for line in lines_of(given))
 
 
 def test_where_nothing_fits_nothing_counts_as_given(give: Callable[..., Given]) -> None:
@@ -165,15 +163,6 @@ def test_the_output_of_a_tool_comes_last_and_is_no_decision(give: Callable[..., 
     assert "(general, tool output, 2026-02-01, " in lines_of(given)[1]
 
 
-def test_a_line_of_a_session_names_its_author_once(give: Callable[..., Given], vault: Vault) -> None:
-    note = vault.root / "sessions/a1.md"
-    note.write_text("# Session: a1\n\n2. **Key points**:\n   - 桅杆每周一刷漆 (user)\n", encoding="utf-8")
-    about: dict[str, Any] = {"ref": "sessions/a1.md", "first_line": 4, "last_line": 4, "kind": "session", "fact_id": ""}
-    hit = memory("", "桅杆每周一刷漆 (user)", category="conversation")._replace(**about)
-    (line,) = lines_of(give(hit))
-    assert line.startswith("- 桅杆每周一刷漆 (conversation, user, 2026-02-01, sessions/a1.md:4-4) [")
-
-
 def test_what_comes_next_says_why_it_was_not_given(give: Callable[..., Given]) -> None:
     texts = [f"第{number}个部件在星期一刷漆" for number in range(12)]
     first = give(*(memory(f"part-{at:02}", text) for at, text in enumerate(texts)), prompt_characters=9_000)
@@ -204,24 +193,6 @@ def test_a_line_says_what_it_is_who_said_it_and_whose_project_it_is_if_that_is_a
     text = give(other, own).text
     assert "(decision, user, project dock, 2026-02-01, areas/projects/shop/facts.json:" in text
     assert "(fix, agent, 2026-02-01, areas/projects/shop/facts.json:" in text
-
-
-def test_a_line_of_a_session_is_given_behind_what_was_asked() -> None:
-    line = Recalled(
-        "sessions/a.md", 9, 9, "session", "shop", "conversation", "2026-02-01", "登录", "SameSite=None needs Secure",
-        asked="登录在 Safari 里为什么失败？",
-    )  # fmt: skip
-    assert _saying(line) == '"登录在 Safari 里为什么失败？" → SameSite=None needs Secure'
-    assert _saying(line._replace(asked="")) == "SameSite=None needs Secure"
-
-
-def test_a_session_of_which_no_line_is_worth_giving_is_not_given_by_its_topic(
-    give: Callable[..., Given], vault: Vault
-) -> None:
-    note = "# 登录在 Safari 里为什么失败？\n\n1. **Files**: login.ts\n"
-    (vault.root / "sessions/a2.md").write_text(note, encoding="utf-8")
-    hit = memory("", "x")._replace(ref="sessions/a2.md", kind="session", title="登录", text="")
-    assert give(hit).text == ""
 
 
 @pytest.mark.parametrize(
