@@ -61,8 +61,8 @@ def decisions(scratch: Path, later: Sequence[int] = LATER) -> Iterator[Row]:
 
 def next_day(shared: Path, scratch: Path) -> Iterator[Row]:
     """Give how many questions of the next day about real sessions are answered, and what their starts carry."""
-    ask, carried, score = (_scorer(shared, name) for name in ("ask", "carried", "score"))
-    asked = _lines(shared / "transcripts" / "questions.jsonl")
+    ask, carried, score = (scorer(shared, name) for name in ("ask", "carried", "score"))
+    asked = lines_in(shared / "transcripts" / "questions.jsonl")
     memory, empty, wrong = Memory(scratch / "memory"), Memory(scratch / "empty"), wrong_vault(shared, scratch)
     projects: dict[str, list[str]] = carried.lay(memory.home)
     memory.run("import", "claude-code", "-y")
@@ -126,8 +126,10 @@ def next_day(shared: Path, scratch: Path) -> Iterator[Row]:
 
 def real_prompts(shared: Path, scratch: Path) -> Iterator[Row]:
     """Give whether what real prompts are given is worth reading; each comes before its own session is captured."""
-    given = _scorer(shared, "prompts.given")
-    labels = {(each["session"], each["prompt"]): each for each in _lines(shared / "transcripts/prompts/prompts.jsonl")}
+    given = scorer(shared, "prompts.given")
+    labels = {
+        (each["session"], each["prompt"]): each for each in lines_in(shared / "transcripts/prompts/prompts.jsonl")
+    }
     memory, empty, wrong = Memory(scratch / "memory"), Memory(scratch / "empty"), wrong_vault(shared, scratch)
     found, rows = Transcripts(), []
     for path, cwd in given.by_time():
@@ -172,18 +174,18 @@ def real_prompts(shared: Path, scratch: Path) -> Iterator[Row]:
 
 def related_issues(shared: Path, scratch: Path, most: int | None = None) -> Iterator[Row]:
     """Give whether a related issue brings back the session that edited the file which its patch edits."""
-    run, carried = _scorer(shared, "swectx.run"), _scorer(shared, "carried")
+    run, carried = scorer(shared, "swectx.run"), scorer(shared, "carried")
     memory, empty, wrong = Memory(scratch / "memory"), Memory(scratch / "empty"), Memory(scratch / "wrong")
     folders = carried.lay(wrong.home)
     wrong.run("import", "claude-code", "-y")
     records = run.sessions(set())
-    paths = _captured(run, memory, scratch, records)
+    paths = captured(run, memory, scratch, records)
     found = Transcripts(paths)
     sessions = {name: session for name, (session, _) in memory.sessions().items()}
     touched = {instance: run.edited(lines) for instance, lines in records.items()}
     counts = {name: [0, 0, 0, 0, 0] for name in ("memtool", "without", "empty", "wrong")}
     answerable = all_issues = 0
-    for issue in _lines(shared / "swectx" / "issues.jsonl")[:most]:
+    for issue in lines_in(shared / "swectx" / "issues.jsonl")[:most]:
         names = tuple("/" + name for name in issue["files"])
         gold = {
             instance
@@ -228,10 +230,10 @@ def _count(count: list[int], lines: Sequence[str], sessions: list[str], gold: se
 
 def wrong_vault(shared: Path, scratch: Path) -> Memory:
     """Return the memory of somebody who worked on other projects."""
-    run = _scorer(shared, "swectx.run")
+    run = scorer(shared, "swectx.run")
     wrong = Memory(scratch / "wrong")
     records = dict(list(run.sessions({"sympy/sympy"}).items())[:SOME])
-    _captured(run, wrong, scratch, records)
+    captured(run, wrong, scratch, records)
     return wrong
 
 
@@ -240,7 +242,8 @@ def wrong_folder(scratch: Path) -> str:
     return str(scratch / "src" / "sympy__sympy")
 
 
-def _captured(run: ModuleType, memory: Memory, scratch: Path, records: dict[str, list[dict[str, Any]]]) -> list[Path]:
+def captured(run: ModuleType, memory: Memory, scratch: Path, records: dict[str, list[dict[str, Any]]]) -> list[Path]:
+    """Let *memory* capture the sessions *records*, each in the checkout of its repository; return their transcripts."""
     paths = []
     (scratch / "moved").mkdir(exist_ok=True)
     for instance, lines in records.items():
@@ -255,7 +258,7 @@ def _captured(run: ModuleType, memory: Memory, scratch: Path, records: dict[str,
 _AUTHOR = {f"GIT_{who}_{what}": "a@example.com" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
 
 
-def _scorer(shared: Path, name: str) -> ModuleType:
+def scorer(shared: Path, name: str) -> ModuleType:
     """Return what grades the private material; it lies beside it."""
     folder = shared / "swectx" if name == "swectx.run" else shared / "transcripts"
     folder = folder / "prompts" if name == "prompts.given" else folder
@@ -288,7 +291,8 @@ def _folder(path: Path) -> str:
     return str(path)
 
 
-def _lines(path: Path) -> list[dict[str, Any]]:
+def lines_in(path: Path) -> list[dict[str, Any]]:
+    """Return the objects on the lines of the file at *path*."""
     if not path.exists():
         raise Skipped(f"{path.name} is not on this machine")
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]

@@ -155,6 +155,7 @@ def _asked(wanted: Wanted) -> SearchAsked:
         category=wanted.category,
         since=wanted.since,
         until=wanted.until,
+        transcripts="no",
     )
 
 

@@ -107,7 +107,15 @@ def _add_finding(app: FastAPI, open_workspace: OpenWorkspace, find: Callable[[Se
         query: Annotated[str, Query(max_length=LONGEST_QUERY)] = "",
     ) -> dict[str, Any]:
         work = open_workspace(None)
-        asked = SearchAsked(query=query, limit=limit, category=category, project=project, kind=kind, status=status)
+        asked = SearchAsked(
+            query=query,
+            limit=limit,
+            category=category,
+            project=project,
+            kind=kind,
+            status=status,
+            transcripts="no",
+        )
         if sort == "relevance":
             if not query:
                 raise UsageError("there is no relevance without a query", hint="Add `query`, or sort by newest.")
