@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import date, datetime, tzinfo
-from functools import cache, partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from memtool.errors import BrokenVaultFile, MemtoolError
-from memtool.recall.budget import JOINED, BlockLine, BlockPart, first_lines, said_once
+from memtool.recall.budget import BlockLine, BlockPart, first_lines, said_once
 from memtool.recall.framing import defused
 from memtool.recall.ledger import key_of
 from memtool.recall.start.excerpt import (
@@ -33,15 +32,14 @@ from memtool.recall.start.last_sessions import (
     read_sessions,
     said_as,
     still_open,
-    told_in,
     unsaid,
-    whole_part,
 )
+from memtool.recall.start.session_part import bullets_at_most, bullets_in, lines_part, sessions_part
 from memtool.settings.sections import RecallSettings
 from memtool.text.languages import labels, mentioned
-from memtool.text.lines import cut, tokens_in, width
+from memtool.text.lines import tokens_in
 from memtool.text.similarity import is_said, words
-from memtool.vault.authors import ASKED, COMMAND, DECISION, IMPORTED, RULE, TOOL, named, standing_category, trust
+from memtool.vault.authors import COMMAND, DECISION, IMPORTED, RULE, TOOL, named, standing_category, trust
 from memtool.vault.expiry import is_past
 from memtool.vault.layout import Vault, area_folder, facts_ref
 from memtool.workspace import Workspace
@@ -57,15 +55,8 @@ EVERYTHING = 1_000_000  # tokens, and lines
 _LARGEST_FACTS = 1_048_576  # bytes, some 3,000 facts; reading more takes too long
 _MOST_FACTS, _MOST_TODOS, _MOST_DECISIONS, _MOST_COMMANDS = 60, 50, 12, 2
 _LAST_SESSIONS, _OLDER_SESSIONS = 20, 60  # whose decisions, rules and open items are looked at
-_LEAST_ROOM, _MOST_ROOM = 100, 2_000  # columns for each session
 _LEAST_OF_SESSIONS = 11  # lines of a block that are about the last sessions
 _MOST_OF_SESSIONS = 5  # rules, decisions or open items that sessions left
-_WIDEST_BULLET, _ROUND = 420, 12  # columns of statements on one line, and around each
-_COLUMNS, _ID = 4, 3  # of a token, in scripts with spaces; tokens of a short id
-_SHORT_NAME, _NAME_OF_LINE = 8, 24  # characters; of a name with its day, beside a line
-_DATED = re.compile(r"\d{4}-\d\d-\d\d-")  # a name of words: its beginning is that of others, too
-_TRIES = 6  # to find how large the sessions may be
-_ROOM_TO_KNOW = 400  # columns of a session by which it is known whether it was given
 _OF_THE_USER = frozenset({"identity", "preference"})  # what of areas/global/ concerns every session
 _SAME = 0.8  # of the words of a title, by which its summary says it, too
 _LEAST_SAID = 3  # words of a line of MEMORY.md that is not said again
@@ -110,29 +101,24 @@ def remembered(
         decisions = _decisions(vault, f"{area}/decisions/", now, most)
         facts = _facts(vault, facts_ref(project), now, 0.1, label["too_many"], most=most)
         sessions = read_sessions(vault, project, max(_LAST_SESSIONS, wanted.sessions), besides, older=_OLDER_SESSIONS)
-        newest = sessions[: wanted.sessions]
+        found = {role: _shown(said_as(sessions, role), ended, wanted) for role in (RULE, DECISION)}
+        places = max(_MOST_OF_SESSIONS, most // _MOST_OF_SESSIONS)
 
         def standing(role: str) -> BlockPart:
-            found = _shown(_holding(said_as(sessions, role), ended), wanted)
-            return _of_sessions(newest_words(found, _most_of(wanted), newest), 0.08, wanted, label["replaces"])
+            lines = newest_words(found[role], places, sessions[: wanted.sessions])
+            return lines_part(lines, 0.08, places, label["replaces"])
 
         left_open = sorted(still_open(sessions), key=lambda item: not mentioned("urgent", item.line.text))
         parts |= {
             "summary": [("project", summary)],
-            "rules": [
-                ("rules", _rules(vault, f"{area}/rules.md", now)),
-                ("asked_for", standing(RULE)),
-            ],
-            "decisions": [
-                ("decisions", decisions),
-                ("decided", standing(DECISION)),
-            ],
+            "rules": [("rules", _rules(vault, f"{area}/rules.md", now)), ("asked_for", standing(RULE))],
+            "decisions": [("decisions", decisions), ("decided", standing(DECISION))],
             "facts": [("facts", facts)],
             "open": [
                 ("open", _open_items(vault, f"{area}/todos.md", now, most, label["overdue"])),
-                ("left_open", _of_sessions(_shown(left_open, wanted), 0.06, wanted)),
+                ("left_open", lines_part(_shown(left_open, frozenset(), wanted), 0.06, places)),
             ],
-            "commands": [("commands", _of_sessions(said_as(sessions, COMMAND)[:_MOST_COMMANDS], 0.03, wanted))],
+            "commands": [("commands", lines_part(said_as(sessions, COMMAND)[:_MOST_COMMANDS], 0.03, _MOST_COMMANDS))],
         }
     last = [unsaid(each, said) for each in sessions[: wanted.sessions]] if "sessions" in wanted.kinds else []
     command = f"memtool context --all --project {shlex.quote(project)}" if project else "memtool context --all"
@@ -147,10 +133,9 @@ def remembered(
     lists = list(said_once(chosen, said, _surely_said(summary, "summary", wanted)))
     if not last:
         return first_lines(lists, wanted.lines_in_full)
-    tell = cache(partial(_told, last))
-    lists = first_lines(lists, wanted.lines_in_full - min(_LEAST_OF_SESSIONS, _bullets(tell(_MOST_ROOM))))
-    left = wanted.lines_in_full - sum(_bullets(part.lines) for part in lists)
-    told = _sessions(tell, len(last), left, label["how_to_read"])
+    lists = first_lines(lists, wanted.lines_in_full - min(_LEAST_OF_SESSIONS, bullets_at_most(last)))
+    left = wanted.lines_in_full - sum(bullets_in(part.lines) for part in lists)
+    told = sessions_part(last, left, label["how_to_read"])
     return [*lists, told._replace(title=label["sessions"], kind="sessions", more=more, when_cut=label["shortened"])]
 
 
@@ -171,8 +156,14 @@ def _ended(vault: Vault, ref: str) -> frozenset[frozenset[str]]:
     return frozenset(words(fact.fact) for fact, _ in _parsed(content, ref) if fact.status in _ENDED)
 
 
-def _holding(lines: Iterable[Said], ended: frozenset[frozenset[str]]) -> Iterator[Said]:
-    return (said for said in lines if not ended or words(said.line.text) not in ended)
+def _shown(found: Iterable[Said], ended: frozenset[frozenset[str]], wanted: RecallSettings) -> list[Said]:
+    """Return the lines *found* in sessions that hold, and those that were cut only where everything is *wanted*."""
+    everything = wanted.lines_in_full == EVERYTHING
+    return [
+        said
+        for said in found
+        if (everything or is_whole(said.line.text)) and not (ended and words(said.line.text) in ended)
+    ]
 
 
 def _memory(vault: Vault, now: datetime) -> BlockPart | None:
@@ -318,93 +309,6 @@ def _urgency(item: Todo, today: date) -> tuple[bool, str, bool, bool]:
     """Return by what open items are sorted: what is overdue comes first, then what is urgent, and ideas last."""
     is_late = item.is_overdue(today)
     return not is_late, item.due if is_late else "", not mentioned("urgent", item.text), item.type == "idea"
-
-
-def _shown(found: Iterable[Said], wanted: RecallSettings) -> list[Said]:
-    """Return the lines *found* in sessions, those that were cut only where everything is wanted."""
-    return [said for said in found if wanted.lines_in_full == EVERYTHING or is_whole(said.line.text)]
-
-
-def _most_of(wanted: RecallSettings) -> int:
-    return max(_MOST_OF_SESSIONS, wanted.lines_in_full // _MOST_OF_SESSIONS)
-
-
-def _of_sessions(found: Sequence[Said], share: float, wanted: RecallSettings, replaces: str = "") -> BlockPart:
-    most = _most_of(wanted)
-    lines = tuple(_said(said, replaces) for said in found[:most])
-    return BlockPart("", "sessions/", "", share, (lines,), left_out=len(found[most:]))
-
-
-def _said(said: Said, replaces: str) -> BlockLine:
-    line, day, name = said.line, said.when[:10], _short_name(said.ref)[:_NAME_OF_LINE]
-    text = f"`{defused(line.text)}`" if line.role == COMMAND else clipped(line.text)
-    old = said.replaces and replaces.format(old=clipped(said.replaces.line.text), date=said.replaces.when[:10])
-    about = day if line.role == COMMAND else ", ".join(filter(None, (line.author, day, old)))
-    place = f"{said.ref}:{line.number}"
-    return BlockLine(
-        f"- {text} ({about})", place, name, said=line.text, when=said.when, author=line.author, note=old or ""
-    )
-
-
-def _short_name(ref: str) -> str:
-    """Return the beginning of the name of a session's note, which is enough to find it."""
-    name = defused(ref.removeprefix("sessions/").removesuffix(".md"))
-    return name if _DATED.match(name) else cut(name, _SHORT_NAME + 1)
-
-
-Tell: TypeAlias = Callable[[int], tuple[BlockLine, ...]]  # the lines on sessions for so many columns each
-
-
-def _sessions(tell: Tell, count: int, bullets: int, how_to_read: str) -> BlockPart:
-    """Return *count* sessions as whole notes made smaller, whatever the room is."""
-    made_for = partial(_within, tell, count, bullets)
-    return BlockPart("", "sessions/", how_to_read, 0.4, (tell(_ROOM_TO_KNOW),), made_for=made_for)
-
-
-def _within(tell: Tell, count: int, bullets: int, tokens: int) -> tuple[BlockLine, ...]:
-    """Return as much of *count* sessions as takes at most so many *bullets* and *tokens*."""
-    best: tuple[BlockLine, ...] = ()
-    least, most = 0.0, float(_MOST_ROOM)
-    room = min(most, tokens * _COLUMNS / max(1, count))
-    for _ in range(_TRIES):
-        lines = tell(int(room))
-        taken = sum(tokens_in(f"\n{line}") + _ID for line in lines)
-        if taken <= tokens and _bullets(lines) <= bullets:
-            best, least = lines, room
-        else:
-            most = room
-        if least >= _MOST_ROOM or most < _LEAST_ROOM:
-            break
-        guess = 0.95 * room * min(tokens / max(1, taken), bullets / max(1, _bullets(lines)))
-        room = guess if least < guess < most else (least + most) / 2
-    return best or tell(_LEAST_ROOM)  # of which the first lines are given
-
-
-def _bullets(lines: Iterable[BlockLine]) -> int:
-    return sum(line.text.lstrip().startswith("- ") for line in lines)
-
-
-def _told(sessions: list[PastSession], room: int) -> tuple[BlockLine, ...]:
-    return tuple(line for session in sessions for line in _session(session, room))
-
-
-def _session(session: PastSession, room: int) -> Iterator[BlockLine]:
-    """Give the lines about *session*: its title, and behind it what came of it, on as few lines as can be read."""
-    title, *lines = told_in(session, room)
-    head = f"- {session.when.strip()} {clipped(title.text)}".rstrip()
-    yield BlockLine(head, session.ref, _short_name(session.ref), key_of(session.ref))
-    taken, above = width(head), ""
-    for line in lines:
-        asked = whole_part(line.asked) if line.asked != above else ""
-        above = line.asked
-        columns = width(asked) + width(line.text) + _ROUND
-        begins = JOINED if taken + columns <= _WIDEST_BULLET else "  - "
-        taken = columns + (taken if begins == JOINED else 0)
-        if asked:
-            yield BlockLine(f"{begins}*{clipped(asked)}*", session.ref)
-            begins = JOINED
-        said = f"“{clipped(line.text)}”" if line.role == ASKED else clipped(line.text)
-        yield BlockLine(f"{begins}{said}", f"{session.ref}:{line.number}", said=line.text)
 
 
 def _shipped_lines() -> frozenset[str]:
