@@ -1,29 +1,103 @@
-"""Proposals beside what is known: which become facts, and these in their places."""
+"""Facts from sessions: what may become one, the verdict beside what is known, and their places.
+
+Without a model a line becomes a proposal if the user decided or demanded it, or if it is a proved fix. What anyone
+saved is a fact already; all else that the agent said, found or proposed is in the notes and becomes no fact.
+"""
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from memtool.consolidate.proposals import Judge, Judged, Proposal
-from memtool.consolidate.session_views import quotation
+from memtool.consolidate.proposals import ARROW, LIKELY, SURE, Judge, Judged, Proposal
+from memtool.consolidate.session_views import SessionView, quotation
 from memtool.errors import MemtoolError
 from memtool.memory.anchors import root_of
 from memtool.memory.fact_book import FactBook
 from memtool.memory.spans import session_of_span
+from memtool.recall.remembering.near_duplicates import Claim, is_same, statement
 from memtool.recall.start.session_start import said_to_client
-from memtool.text.languages import labels
+from memtool.text.languages import labels, without_openings
+from memtool.text.lines import width
 from memtool.text.similarity import words
-from memtool.vault.authors import USER
+from memtool.vault.authors import DECISION, FIX, RULE, USER
 from memtool.vault.facts import Fact, add, new_fact_id, supersede, update_facts
 from memtool.vault.files import read_text
 from memtool.vault.generated_part import with_generated
 from memtool.vault.layout import facts_ref
+from memtool.vault.sessions import Line
 from memtool.workspace import Workspace
+
+PROVED = "✓"  # in the line of a fix, before what proved it
+_RETURNED = 0.15  # confidence that each further session brings
+_MOST = 0.95
+_STEPS = 2  # of a fix, from the error to its cause, and from there to the change
+_WIDEST_CHOICE = 12  # columns of what names an option and says no more: "option 2", 方案二
+_CATEGORIES = {(DECISION, USER): "decision", (RULE, USER): "preference"}
+
+
+def proposals_of(sessions: Sequence[SessionView], only_rules: Container[str] = ()) -> list[Proposal]:
+    """Return the proposals of *sessions*, oldest first. What several say is said once, with the words of all.
+
+    Of the sessions whose ids *only_rules* holds, rules are taken: a model has chosen among the other lines.
+    """
+    return _merged(
+        found
+        for view in sessions
+        for line in view.lines
+        if (line.role == RULE or view.id not in only_rules) and (found := _proposal(view, line))
+    )
+
+
+def _proposal(view: SessionView, line: Line) -> Proposal | None:
+    category = _CATEGORIES.get((line.role, line.author), "bug" if _is_proved(line) else "")
+    if not category:
+        return None
+    told = line.text.partition(PROVED)[0].strip()  # what proved it is in the note
+    text = told if category == "bug" else without_openings(_bare(line.text))
+    sure = LIKELY if category == "bug" else SURE
+    return Proposal(text, category, line.author, view.project, (view.span(line),), "", view.date, sure)
+
+
+def _bare(text: str) -> str:
+    """Return *text* without the quotation marks around all of it; of an option that was taken, that option first."""
+    if match := re.fullmatch(rf"“([^“”]+)”{ARROW}(.+)", text):
+        return match[2] if width(match[1]) <= _WIDEST_CHOICE else f"{match[2]} (“{match[1]}”)"
+    quoted = re.fullmatch(r"“([^“”]+)”", text)
+    return quoted[1] if quoted else text
+
+
+def _is_proved(line: Line) -> bool:
+    """Return whether *line* is a fix of which error, cause, change and proof are known."""
+    return line.role == FIX and line.text.partition(PROVED)[0].count(ARROW) >= _STEPS and PROVED in line.text
+
+
+def _merged(proposals: Iterable[Proposal]) -> list[Proposal]:
+    """Return *proposals* with those that say the same in one project as one, in the words of the newest."""
+    groups: list[tuple[Claim, list[Proposal]]] = []
+    for proposal in proposals:
+        claim = statement(proposal.text)
+        for other, group in groups:
+            if group[0].project == proposal.project and is_same(claim, other):
+                group.append(proposal)
+                break
+        else:
+            groups.append((claim, [proposal]))
+    return [_one(group) for _, group in groups]
+
+
+def _one(group: Sequence[Proposal]) -> Proposal:
+    newest = max(group, key=lambda proposal: (proposal.author == USER, proposal.at))
+    spans = tuple(dict.fromkeys(span for proposal in group for span in proposal.spans))
+    more = _RETURNED * (len({span.session for span in spans}) - 1)
+    at = max(proposal.at for proposal in group)
+    return newest._replace(spans=spans, confidence=round(min(_MOST, newest.confidence + more), 2), at=at)
+
 
 _GAINED, _MOST = 0.5, 0.99  # of the doubt that is left, for a statement that returned
 
@@ -95,9 +169,13 @@ def _evidence(proposal: Proposal, language: str) -> str:
 
 
 def write_facts(
-    work: Workspace, book: FactBook, judged: Sequence[Judged], before_writing: BeforeWriting, announce: Announce
+    work: Workspace,
+    book: FactBook,
+    judged: Sequence[Judged],
+    announce: Announce,
+    before_writing: BeforeWriting | None = None,
 ) -> None:
-    """Write what *judged* says into the vault and *book*, a file at a time.
+    """Write what *judged* says into the vault and *book*, a file at a time; without *before_writing* only announce it.
 
     *announce* is given each fact before it is written.
     """
@@ -105,22 +183,16 @@ def write_facts(
 
         def distilled(facts: tuple[Fact, ...], ref: str = ref, own: Sequence[Judged] = own) -> tuple[Fact, ...]:
             after, written = _distilled(work, own, facts)
-            if after != facts:
+            if before_writing and after != facts:
                 before_writing([ref])
             for each in written:
                 announce(each)
             return after
 
-        file = update_facts(work.vault, ref, distilled)
-        if file.facts:
+        if before_writing is None:
+            distilled(book.files[ref].facts if ref in book.files else ())
+        elif (file := update_facts(work.vault, ref, distilled)).facts:
             book.files[ref] = file
-
-
-def announce_all(work: Workspace, book: FactBook, judged: Sequence[Judged], announce: Announce) -> None:
-    """Announce what `write_facts` would write."""
-    for ref, own in _by_file(judged).items():
-        for each in _distilled(work, own, book.files[ref].facts if ref in book.files else ())[1]:
-            announce(each)
 
 
 def _by_file(judged: Sequence[Judged]) -> dict[str, list[Judged]]:

@@ -12,6 +12,8 @@ import re
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -46,31 +48,10 @@ _COLUMNS = 16_000  # of lines that a model is shown
 _WIDEST_LINE = 300
 _MOST_KNOWN = 30  # facts that it is shown
 _MAX_TOKENS = 1_000
-_LONGEST_ANSWER = 50_000  # characters
+_LONGEST_ANSWER, _TRIES = 50_000, 20  # characters; beginnings of an object in them
 _FEW = 2  # words that two clauses share at least, to be of the same
 _CLAUSE = re.compile(r"→|[;；。，]|[,.]\s")
 _CATEGORIES = ("decision", "preference", "architecture", "configuration", "code", "bug", "project")
-_TEXT = {"type": "string"}
-_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "required": ["facts"],
-    "properties": {
-        "facts": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "required": ["subject", "claim", "category", "lines"],
-                "properties": {
-                    "subject": _TEXT,
-                    "claim": _TEXT,
-                    "why": {"type": ["string", "null"]},
-                    "category": {"enum": list(_CATEGORIES)},
-                    "lines": {"type": "array", "items": _TEXT, "minItems": 1},
-                },
-            },
-        }
-    },
-}
 
 
 class NamedLine(NamedTuple):
@@ -88,12 +69,10 @@ def proposals_by_model(
 
     *problems* are added to.
     """
-    by_project: dict[str, list[SessionView]] = {}
-    for view in sessions:
-        by_project.setdefault(view.project, []).append(view)
     found, read = list[Proposal](), set[str]()
-    for project, own in sorted(by_project.items()):
-        if project and len(own) >= _LEAST_SESSIONS:
+    for project in sorted({view.project for view in sessions} - {""}):
+        own = [view for view in sessions if view.project == project]
+        if len(own) >= _LEAST_SESSIONS:
             proposals = _of_project(work, _known(work, book, project), own, problems)
             found += proposals or []
             read |= {view.id for view in own} if proposals is not None else set()
@@ -118,14 +97,9 @@ def _of_project(
     mark = hash_of_words("\n".join(each.line.text for each in lines))
     if not lines or asked.get(sessions[0].project) == mark:
         return []
-    settings, code = work.settings, secrets.token_hex(8)
-
-    def accept(answer: str) -> list[Proposal]:
-        return read_answer(answer, lines)
-
-    log = CallLog(work.vault, settings.llm.daily_tokens)
-    chain = Chain(settings.llm, settings.keys, log, Clock(work.now))
-    outcome = chain.complete(_request_for(known, lines, code), accept, purpose=PURPOSE)
+    settings, request = work.settings, _request_for(known, lines, secrets.token_hex(8))
+    chain = Chain(settings.llm, settings.keys, CallLog(work.vault, settings.llm.daily_tokens), Clock(work.now))
+    outcome = chain.complete(request, partial(read_answer, lines=lines), purpose=PURPOSE)
     if outcome.value is None:
         project = sessions[0].project
         problems.append(f"no model distilled {project}: {'; '.join(outcome.reasons) or 'none is set up'}")
@@ -179,14 +153,27 @@ def read_answer(answer: str, lines: Sequence[NamedLine]) -> list[Proposal]:
     Raises:
         ProviderFailed: it has not the form that was asked for.
     """
-    from jsonschema import Draft202012Validator
+    starts = islice(re.finditer(r"\{", answer[:_LONGEST_ANSWER]), _TRIES)
+    found = next((facts for start in starts if (facts := _facts_at(answer, start.start())) is not None), None)
+    if found is None:
+        raise ProviderFailed("its answer has not the form that was asked for: an object with `facts`")
+    return list(_proposals(found, {each.name: each for each in lines}))[:_MOST_FACTS]
 
-    found = _object_in(answer)
-    error = next(iter(Draft202012Validator(_SCHEMA).iter_errors(found)), None) if found is not None else None
-    if found is None or error:
-        why = one_line(error.message)[:120] if error else "it holds no JSON object"
-        raise ProviderFailed(f"its answer has not the form that was asked for: {why}")
-    return list(_proposals(found["facts"], {each.name: each for each in lines}))[:_MOST_FACTS]
+
+def _facts_at(answer: str, start: int) -> list[dict[str, Any]] | None:
+    """Return the facts of the JSON object that begins at *start*; None if it is none, or has another form."""
+    with suppress(ValueError, RecursionError):
+        found = json.JSONDecoder().raw_decode(answer[:_LONGEST_ANSWER], start)[0].get("facts")
+        return found if isinstance(found, list) and all(map(_is_fact, found)) else None
+    return None
+
+
+def _is_fact(fact: object) -> bool:
+    """Return whether *fact* has the fields that a model is asked for."""
+    if not isinstance(fact, dict) or fact.get("category") not in _CATEGORIES or not isinstance(fact.get("lines"), list):
+        return False
+    texts = [*fact["lines"], fact.get("subject"), fact.get("claim"), fact.get("why") or ""]
+    return bool(fact["lines"]) and all(isinstance(text, str) for text in texts)
 
 
 def _proposals(facts: Sequence[Mapping[str, Any]], lines: Mapping[str, NamedLine]) -> Iterator[Proposal]:
@@ -248,12 +235,3 @@ def _with_reason(claim: str, why: str) -> str:
     """Return *claim* and *why* as two sentences."""
     end, gap = ("。", "") if any(map(is_unspaced, claim)) else (".", " ")
     return f"{claim.rstrip('.。')}{end}{gap}{why[0].upper()}{why[1:].rstrip('.。')}{end}"
-
-
-def _object_in(answer: str) -> dict[str, Any] | None:
-    for start in [match.start() for match in re.finditer(r"\{", answer[:_LONGEST_ANSWER])][:20]:
-        with suppress(ValueError, RecursionError):
-            found, _ = json.JSONDecoder().raw_decode(answer[start:_LONGEST_ANSWER])
-            if isinstance(found, dict):
-                return found
-    return None

@@ -21,25 +21,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memtool.capture.daily_lines import is_ours
-from memtool.consolidate.change_lines import ChangeLines
-from memtool.consolidate.distilling import announce_all, judge_all, write_dropped, write_facts
-from memtool.consolidate.extraction import proposals_of
-from memtool.consolidate.generated_sections import project_section, shared_section
+from memtool.consolidate import report, review, tidying
+from memtool.consolidate.distilling import judge_all, proposals_of, write_dropped, write_facts
 from memtool.consolidate.model import proposals_by_model
 from memtool.consolidate.proposals import Judged, Proposal
-from memtool.consolidate.report import activity_of, came_of_given, read_entries, render_report, report_ref, to_look_at
-from memtool.consolidate.review import (
-    Choice,
-    decided,
-    read_choices,
-    render_review,
-    review_ref,
-    store_proposals,
-    stored_proposals,
-    to_ask,
-)
 from memtool.consolidate.session_views import ARCHIVE, SessionView, read_sessions
-from memtool.consolidate.tidying import Closed, days_of, done_items, old_dailies, old_sessions
 from memtool.consolidate.week import Week, keep_run, the_only_run
 from memtool.errors import MemtoolError, NoteNotFound, UsageError
 from memtool.index.engine import catch_up
@@ -53,7 +39,7 @@ from memtool.recall.start.standing import gather_standing
 from memtool.text.lines import counted
 from memtool.vault import files, history
 from memtool.vault.daily import listed_sessions
-from memtool.vault.facts import Fact, change as change_facts, update_facts
+from memtool.vault.facts import change as change_facts, update_facts
 from memtool.vault.generated_part import with_generated
 from memtool.vault.todos import close_todo
 from memtool.vault.uncommitted import commit_noted, edited_by_hand, note_uncommitted
@@ -134,8 +120,8 @@ def _proposed(
     return [*found, *(one for one in others if not chosen.intersection(one.spans))]
 
 
-def apply_review(work: Workspace, week: Week, choices: Mapping[str, Choice] | None = None) -> Outcome:
-    """Write what a person decided on the proposals of *week*, and commit it.
+def apply_review(work: Workspace, week: Week, choices: Mapping[str, review.Choice] | None = None) -> Outcome:
+    """Write what a person review.decided on the proposals of *week*, and commit it.
 
     *choices* are those of the review's note, if they are not given.
 
@@ -146,18 +132,18 @@ def apply_review(work: Workspace, week: Week, choices: Mapping[str, Choice] | No
     """
     with the_only_run(work, week, dry=True):
         history.refuse_unfinished_vault(work.vault.root)
-        outcome, ref = Outcome(week), review_ref(week)
+        outcome, ref = Outcome(week), review.review_ref(week)
         path = work.vault.path(ref)
         if choices is None:
             if not path.is_file():
                 raise NoteNotFound(ref)
-            choices = read_choices(files.read_text(path)[0])
-        judged = stored_proposals(work.vault, week)
+            choices = review.read_choices(files.read_text(path)[0])
+        judged = review.stored_proposals(work.vault, week)
         if not judged and choices:
             hint = "Run `memtool consolidate --review` again."
             raise UsageError(f"what was proposed in {week} is not known any more", hint=hint)
         run = _Writer(work, read_facts(work.vault), outcome, dry=False)
-        kept, dropped = decided(judged, choices)
+        kept, dropped = review.decided(judged, choices)
         outcome.judged = [*kept, *(one._replace(fate="rejected") for one in dropped)]
         run.distil(kept)
         write_dropped(work, dropped, run.before_writing)
@@ -190,15 +176,14 @@ class _Writer:
     def __init__(self, work: Workspace, book: FactBook, outcome: Outcome, *, dry: bool) -> None:
         self._work, self._vault, self._outcome, self._dry = work, work.vault, outcome, dry
         self._book = book  # as it is now
-        self._lines = ChangeLines(work, outcome.week, {stored.fact.id for stored in book}, dry=dry)
+        self._lines = report.ChangeLines(work, outcome.week, {stored.fact.id for stored in book}, dry=dry)
         outcome.changes = self._lines.lines
 
     def distil(self, judged: Sequence[Judged]) -> None:
         """Write the facts of *judged*, and mark those whose files have changed."""
+        write_facts(self._work, self._book, judged, self._lines.say_fact, None if self._dry else self.before_writing)
         if self._dry:
-            announce_all(self._work, self._book, judged, self._lines.say_fact)
             return
-        write_facts(self._work, self._book, judged, self.before_writing, self._lines.say_fact)
         for stored in list(self._book):
             found = moved_anchors(self._vault, stored.fact, stored.project, self._work.language)
             moved = "; ".join(found) if stored.fact.status == "active" else ""
@@ -206,11 +191,9 @@ class _Writer:
                 self._mark(stored, moved)
 
     def _mark(self, stored: StoredFact, why: str) -> None:
-        def marked(facts: tuple[Fact, ...]) -> tuple[Fact, ...]:
-            return change_facts(facts, stored.fact.id, review=why)
-
         self.before_writing([stored.ref])
         with suppress(MemtoolError):  # it was changed in the meantime, and is looked at the next time
+            marked = partial(change_facts, fact_id=stored.fact.id, review=why)
             self._book.files[stored.ref] = update_facts(self._vault, stored.ref, marked)
 
     def leave_for_review(self, judged: Sequence[Judged]) -> None:
@@ -218,13 +201,13 @@ class _Writer:
 
         What waits in the note of another week is not asked for a second time.
         """
-        week, ref = self._outcome.week, review_ref(self._outcome.week)
-        waiting = to_ask(self._vault, week, judged)
+        week, ref = self._outcome.week, review.review_ref(self._outcome.week)
+        waiting = review.to_ask(self._vault, week, judged)
         if self._dry:
             return
-        store_proposals(self._vault, week, waiting)
+        review.store_proposals(self._vault, week, waiting)
         if waiting:
-            self._write(ref, lambda _: render_review(week, waiting, self._work.language))
+            self._write(ref, lambda _: review.render_review(week, waiting, self._work.language))
         elif self._vault.path(ref).is_file():
             with self._vault.lock():
                 self.before_writing([ref])
@@ -239,32 +222,32 @@ class _Writer:
 
     def write_sections(self, sessions: Sequence[SessionView]) -> None:
         """Write what is worth reading at each start into MEMORY.md and the projects' summaries."""
-        self._section(MEMORY, shared_section(self._book, self._work))
+        self._section(MEMORY, tidying.shared_section(self._book, self._work))
         for ref in self._refs("areas/projects/*/summary.md"):
             name = ref.split("/")[2]
             own = [view for view in sessions if view.project == name]
-            self._section(ref, project_section(self._book, name, own, self._work))
+            self._section(ref, tidying.project_section(self._book, name, own, self._work))
 
     def tell(self, sessions: Sequence[SessionView]) -> None:
         """Write the report."""
-        week, ref = self._outcome.week, report_ref(self._outcome.week)
+        week, ref = self._outcome.week, report.report_ref(self._outcome.week)
         everything, known = [*sessions], {view.ref for view in sessions}
         if (self._work.now().date() - week.last).days >= self._work.settings.consolidate.sessions_days:
             archived = read_sessions(self._vault, folder=ARCHIVE)
             everything += [view for view in archived if view.ref.removeprefix("archive/") not in known]
-        activity = activity_of(week, read_entries(self._vault, week.days()), everything)
-        state = to_look_at(self._work, self._book, everything)
+        activity = report.activity_of(week, report.read_entries(self._vault, week.days()), everything)
+        state = report.to_look_at(self._work, self._book, everything)
         before = ""
         with suppress(MemtoolError, OSError):
             before = files.read_text(self._vault.path(ref))[0]
-        changes, given, language = self._outcome.changes, came_of_given(self._work, week), self._work.language
-        report = render_report(week, activity, state, changes, before=before, language=language, given=given)
+        changes, given, language = self._outcome.changes, report.came_of_given(self._work, week), self._work.language
+        text = report.render_report(week, activity, state, changes, before=before, language=language, given=given)
         if not (activity.is_empty and not changes and not before):
-            self._write(ref, lambda _: report)
+            self._write(ref, lambda _: text)
 
     def _close(self, ref: str, sessions: Sequence[SessionView]) -> None:
         def closed(text: str | None) -> str | None:
-            found[:] = done_items(text or "", sessions)
+            found[:] = tidying.done_items(text or "", sessions)
             for item in found:
                 text = close_todo(text or "", item.line, item.source, self._work.language)
             return text
@@ -273,7 +256,7 @@ class _Writer:
             for item in found:
                 self._lines.say("closed", item.task, item.source)
 
-        found: list[Closed] = []
+        found: list[tidying.Closed] = []
         self._write(ref, closed, say)
 
     def _section(self, ref: str, body: str) -> None:
@@ -285,16 +268,16 @@ class _Writer:
     def _archive(self, sessions: Sequence[SessionView]) -> list[SessionView]:
         """Move old notes, none of them of a later week, to the archive, and return the *sessions* that are left."""
         settings, kept = self._work.settings.consolidate, self._work.settings.recall.sessions
-        moves = old_sessions(sessions, self._oldest(settings.sessions_days), kept=kept)
+        moves = tidying.old_sessions(sessions, self._oldest(settings.sessions_days), kept=kept)
         names = [Path(ref).name for ref in self._refs(f"{self._vault.daily}/*.md")]
         gone = {move.source for move in moves}
         left = [view for view in sessions if view.ref not in gone]
-        old = old_dailies(names, self._oldest(settings.daily_days), folder=self._vault.daily)
+        old = tidying.old_dailies(names, self._oldest(settings.daily_days), folder=self._vault.daily)
         ids = {name for view in left for name in (view.id, view.name)}
         dailies = [move for move in old if self._may_go(move.source, ids)]
         with nullcontext() if self._dry else alone(self._vault):  # who commits in between would commit half of it
             self._relink([Path(move.source).stem for move in moves], {move.source for move in dailies})
-            dated = days_of([*moves, *dailies], sessions)
+            dated = tidying.days_of([*moves, *dailies], sessions)
             self._lines.note_moves(dated)
             moved = self._move_all([*moves, *dailies])
         self._lines.say_moves({move.source: dated[move.source] for move in moved})
