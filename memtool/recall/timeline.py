@@ -24,7 +24,8 @@ from memtool.vault.authors import DECISION
 from memtool.vault.daily import listed_sessions, parse_daily
 from memtool.vault.facts import parse_facts
 from memtool.vault.files import read_head
-from memtool.vault.sessions import lines_of, parse_session
+from memtool.vault.layout import session_name
+from memtool.vault.sessions import SessionNote, lines_of, parse_session
 from memtool.workspace import Workspace
 
 SESSION, EDIT, FACT, DAY = "session", "edit", "fact", "daily"
@@ -192,6 +193,7 @@ class _Events:
         self._dated = f"c.date <> '' AND c.kind NOT IN ({_marks(_PAGES)}) AND {where}"
         self._values = (*_PAGES, *values)
         self._minutes: dict[str, dict[str, str]] = {}
+        self._noted = set[str]()  # the names, former ones too, of the sessions of a day that have notes
 
     @cached_property
     def _readers(self) -> dict[str, Callable[[_DatedRow], Iterator[Event]]]:
@@ -269,9 +271,9 @@ class _Events:
 
     def events(self, rows: Iterable[_DatedRow]) -> list[Event]:
         """Return the events that *rows* of one day bring; a session that has a note is told of by that."""
+        self._noted.clear()
         found = [event for row in rows for event in self._readers.get(row.kind, self._of_note)(row)]
-        noted = {event.id for event in found if _is_noted(event)}
-        return [event for event in found if event.id not in noted or _is_noted(event)]
+        return [event for event in found if event.id not in self._noted or _is_noted(event)]
 
     def _of_note(self, row: _DatedRow) -> Iterator[Event]:
         yield _event(row, row.kind, row.title, id=row.ref)
@@ -287,10 +289,11 @@ class _Events:
 
     def _of_session(self, row: _DatedRow) -> Iterator[Event]:
         text = self._text(row.ref)
-        updated = parse_session(text).updated if text else ""
-        minute = updated[11:16] if updated.startswith(row.date) else ""
-        session_id = row.ref.rsplit("/", 1)[-1].removesuffix(".md")
-        yield _event(row, SESSION, row.title, id=session_id, minute=minute)
+        note = parse_session(text) if text else SessionNote()
+        minute = note.updated[11:16] if note.updated.startswith(row.date) else ""
+        name = row.ref.rsplit("/", 1)[-1].removesuffix(".md")
+        self._noted |= {name, *note.aliases, *([note.id, session_name(note.id)] if note.id else ())}
+        yield _event(row, SESSION, row.title, id=name, minute=minute)
         for line in lines_of(text):
             if line.role == DECISION:
                 event = _event(row, DECISION, line.text, id=f"{row.ref}:{line.number}", minute=minute)

@@ -24,6 +24,7 @@ from memtool.recall.timeline import EDIT, FACT, SESSION, Event, events_of
 from memtool.text.tokens import index_terms
 from memtool.vault.authors import ASKED, SUMMARY, TITLE
 from memtool.vault.files import read_head
+from memtool.vault.session_names import session_at
 from memtool.vault.sessions import TOLD, Line, SessionNote, lines_of, parse_session
 from memtool.web.request_search import SearchAsked, search_vault
 from memtool.web.turn_figures import figures_of, figures_of_turn
@@ -146,7 +147,7 @@ def summaries_in(work: Workspace, hits: Iterable[Hit]) -> Iterator[tuple[Session
 
 def of_event(work: Workspace, event: Event) -> Observation:
     """Return what a timeline tells of as an observation."""
-    session = PurePosixPath(event.path).stem if is_of_session(event.path) else ""
+    session = session_at(work.vault, event.path) if is_of_session(event.path) else ""
     line = f"{event.path}:{event.line}"
     if session and event.id == line:  # a statement of a session
         found = next((one for one in _of_session(work, event.path) if one.id == line), None)
@@ -158,7 +159,7 @@ def of_event(work: Workspace, event: Event) -> Observation:
     )  # fmt: skip
     if event.kind != SESSION or not session:
         return one
-    told, files = figures_of(work, session), parse_session(_text(work, event.path)).draft.files
+    told, files = figures_of(work, event.path), parse_session(_text(work, event.path)).draft.files
     return one._replace(
         files_read=told.read, files_modified=told.changed or files, discovery_tokens=told.tokens or None
     )
@@ -201,7 +202,7 @@ def find_observation(work: Workspace, wanted: str) -> dict[str, Any] | None:
 
 def _facts_of(work: Workspace, one: Observation) -> tuple[str, ...]:
     """Return the standing facts that name a session or a note as their source."""
-    sources = {one.path, one.session} - {""}
+    sources = {one.path, one.session, PurePosixPath(one.path).stem if one.session else ""} - {""}
     stored = read_facts(work.vault) if one.type != FACT else ()
     return tuple(each.fact.fact for each in stored if each.fact.status == "active" and each.fact.source in sources)
 
@@ -270,7 +271,7 @@ def _of_line(ref: str, note: SessionNote, line: Line) -> Observation:
         note.updated[11:16],
         ref,
         line.number,
-        PurePosixPath(ref).stem,
+        note.id or PurePosixPath(ref).stem,
         line.author,
         concepts=tuple(_TAG.findall(line.text)),
         files_modified=tuple(file for file in note.draft.files if PurePosixPath(file).name in line.text),
@@ -282,7 +283,7 @@ def _with_figures(work: Workspace, one: Observation) -> Observation:
     if not one.session or one.type == SESSION:
         return one
     asked = one.narrative.removesuffix(f" → {one.title}") if one.narrative != one.title else ""
-    turn = figures_of_turn(work, one.session, asked, one.title)
+    turn = figures_of_turn(work, one.path, asked, one.title)
     return one._replace(
         files_read=turn.read,
         files_modified=one.files_modified or turn.changed,
@@ -291,9 +292,9 @@ def _with_figures(work: Workspace, one: Observation) -> Observation:
 
 
 def _summary(work: Workspace, ref: str, text: str) -> SessionSummary:
-    note, session = parse_session(text), PurePosixPath(ref).stem
+    note, session = parse_session(text), session_at(work.vault, ref)
     draft = note.draft
-    figures = figures_of(work, session)
+    figures = figures_of(work, ref)
     asked = draft.asked or next((line.text for line in draft.lines if line.role == ASKED), draft.title)
 
     def said(name: str, *groups: tuple[str, ...]) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from memtool.capture.conversation import EDITING_TOOLS
 from memtool.capture.transcript.record_fields import content_of, is_by_a_person, text_at, text_in
 from memtool.hook.keeping import READING_TOOL, heard_path
 from memtool.vault.project_area import shown_path
+from memtool.vault.session_names import session_at
 from memtool.workspace import Workspace
 
 _FIGURES = ("input_tokens", "cache_creation_input_tokens", "output_tokens")
@@ -50,9 +51,9 @@ def turns_in(lines: Iterable[bytes], home: Path) -> tuple[TurnFigures, ...]:
     return tuple(_turns(lines, home))
 
 
-def figures_of(work: Workspace, session_id: str) -> TurnFigures:
-    """Return the figures of a whole session, as far as its transcript is there."""
-    turns = _read(work, session_id)
+def figures_of(work: Workspace, ref: str) -> TurnFigures:
+    """Return the figures of the whole session whose note lies at *ref*, as far as its transcript is there."""
+    turns = _read(work, ref)
     return TurnFigures(
         tokens=sum(turn.tokens for turn in turns),
         read=_each_once(file for turn in turns for file in turn.read),
@@ -60,23 +61,24 @@ def figures_of(work: Workspace, session_id: str) -> TurnFigures:
     )
 
 
-def figures_of_turn(work: Workspace, session_id: str, asked: str, told: str) -> TurnFigures:
+def figures_of_turn(work: Workspace, ref: str, asked: str, told: str) -> TurnFigures:
     """Return the figures of the turn that a statement of a session's note is about; none where that is not sure.
 
     Args:
         work: where we work.
-        session_id: the session.
+        ref: the path of the note.
         asked: the prompt of the turn, as the note has it; empty where the note does not say.
         told: the statement.
     """
-    turns, wanted = _read(work, session_id), _telling(asked or told)
+    turns, wanted = _read(work, ref), _telling(asked or told)
     if asked:
         return next((turn for turn in turns if wanted and wanted in turn.prompt), TurnFigures())
     found = [turn for turn in turns if len(wanted) >= _FEWEST and (wanted in turn.said or wanted in turn.prompt)]
     return found[0] if len(found) == 1 else TurnFigures()
 
 
-def _read(work: Workspace, session_id: str) -> tuple[TurnFigures, ...]:
+def _read(work: Workspace, ref: str) -> tuple[TurnFigures, ...]:
+    session_id = session_at(work.vault, ref)
     with suppress(OSError, ValueError):
         of_client = (work.client_folder / "projects").glob(f"*/{glob.escape(session_id)}.jsonl")
         for path in (*of_client, heard_path(work.vault, session_id)):

@@ -207,3 +207,33 @@ def test_a_timeline_never_centres_on_a_line_that_it_hides(desk: Desk) -> None:
     assert centre("daily/2026-02-09.md:15") == "tea"
     assert centre("daily/2026-02-09.md:14") == ""  # the session's own note tells of it
     assert centre("Only my own words") == "A walk"
+
+
+@pytest.mark.parametrize("name", ["sessions/2026-02-09-tokens-leeway.md", "sessions/2026/令牌.md"])
+@pytest.mark.parametrize("is_listed_by", ["name", "former"])
+def test_a_session_whose_note_bears_a_name_is_one_event_and_found_by_its_id(
+    desk: Desk, name: str, is_listed_by: str
+) -> None:
+    former = "sessions/3f2a9c.md"
+    (desk.vault.root / former).rename(desk.vault.root / "old")
+    write(desk, name, SESSION.replace("project: shop\n", 'project: shop\nsession: "3f2a9c"\n'))
+    if is_listed_by == "name":
+        write(desk, "daily/2026-02-09.md", DAILY.replace(f"../{former}", f"../{name}"))
+    (desk.vault.root / "old").unlink()
+    line = around(desk, "3f2a9c", before=20, after=20)
+    sessions = [
+        event for event in line.events if (event.kind, event.project, event.date) == ("session", "shop", "2026-02-09")
+    ]
+    assert [(event.path, event.id) for event in sessions] == [(name, Path(name).stem)]
+    assert line.anchor is not None
+    assert line.events[line.anchor] == sessions[0]
+
+
+def test_a_session_of_two_days_is_told_of_on_both(desk: Desk) -> None:
+    write(desk, "daily/2026-02-08.md", DAILY.replace("02-09", "02-08").replace("3f2a9c.md", "2026-02-09-令牌.md"))
+    write(desk, "sessions/2026-02-09-令牌.md", SESSION)
+    sessions = [event for event in around(desk, "2026-02-08", before=0, after=50).events if "令牌" in event.id]
+    assert [(event.date, event.path) for event in sessions if event.kind == "session"] == [
+        ("2026-02-08", "daily/2026-02-08.md"),
+        ("2026-02-09", "sessions/2026-02-09-令牌.md"),
+    ]

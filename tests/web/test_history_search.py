@@ -126,6 +126,21 @@ def test_what_finding_it_out_took_stands_beside_what_was_asked(client: TestClien
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("name", ["sessions/2026-02-09-登录改用-jwt.md", "sessions/2026/登录.md"])
+def test_a_session_whose_note_bears_a_name_has_its_figures_and_its_id(
+    client: TestClient, desk: Desk, name: str
+) -> None:
+    old = desk.vault.root / "sessions/s-1.md"
+    write(desk, name, SESSION.replace("project: shop\n", "project: shop\nsession: s-1\n"))
+    old.unlink()
+    found = find(client, query="refresh tokens", type="observations")["observations"]
+    told = {one["title"]: one for one in found}["done with refresh tokens"]
+    assert (told["session"], told["discovery_tokens"], told["files_read"]) == ("s-1", 155, ["src/登录.ts"])
+    summary = find(client, type="sessions")["sessions"][0]
+    assert (summary["session"], summary["discovery_tokens"]) == ("s-1", 162)
+
+
+@pytest.mark.slow
 def test_files_that_a_turn_read_and_changed_are_told_with_its_statements(client: TestClient) -> None:
     of_prompt = find(client, query="refresh tokens", type="observations")["observations"][0]
     assert of_prompt["files_read"] == ["src/登录.ts"]
