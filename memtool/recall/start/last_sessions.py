@@ -29,6 +29,7 @@ _DAY = r"\d{4}-\d\d-\d\d(?:\.memtool)?\.md"
 _WIDEST, _AROUND = 330, 8  # columns of a statement, which is given whole or not at all, and around it
 _MARKS, _QUOTES = ("?", "？"), '”"」』'
 _NAMING = 3  # words that name a subject; a pair of Chinese characters is half of one
+_TELLING = 4  # words of a statement that tells something: "Committed as 2d495b8." has two
 _SAID = 0.7  # share of an open item's words by which a later line shows that it was taken up
 
 
@@ -219,11 +220,18 @@ def told_in(session: PastSession, room: int) -> list[Line]:
     for line in sorted(_telling(session.lines), key=_turn_of_taking(session.lines)):
         if line.role == ASKED:
             line = line._replace(text=whole_part(line.text))  # noqa: PLW2901
+        if (line.role == "" and _is_stump(line.text)) or is_said(words(line.text), [words(title.text)], SAME):
+            continue
         taken = width(line.text) + _AROUND
         if taken <= left and is_whole(line.text):
             kept.append(line)
             left -= taken
     return sorted(kept, key=lambda line: line.number)
+
+
+def _is_stump(text: str) -> bool:
+    """Return whether *text* tells too little to be read: it has few words, and names no file."""
+    return len(words(text)) < _TELLING and not re.search(r"\w[._/]\w", text)
 
 
 def _telling(lines: Sequence[Line]) -> list[Line]:

@@ -89,8 +89,10 @@ def _session(session: PastSession, room: int) -> Iterator[BlockLine]:
     head = f"- {session.when.strip()} {clipped(title.text)}".rstrip()
     yield BlockLine(head, session.ref, _short_name(session.ref), key_of(session.ref))
     taken, above = width(head), ""
+    session_asked = " ".join(line.text for line in lines if line.role == ASKED)
     for line in lines:
         asked = whole_part(line.asked) if line.asked != above else ""
+        asked = "" if asked and asked in session_asked else asked
         above = line.asked
         columns = width(asked) + width(line.text) + _ROUND
         begins = JOINED if taken + columns <= _WIDEST_BULLET else "  - "
