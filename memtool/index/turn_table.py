@@ -15,6 +15,7 @@ import json
 import sqlite3
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,7 +26,7 @@ from memtool.text.scripts import is_unspaced
 from memtool.text.tokens import index_terms, is_stop_word
 from memtool.vault.authors import AGENT, TOOL, USER
 from memtool.vault.layout import Vault
-from memtool.vault.sources import FOLDER, SUFFIX, KeptSource, list_sources, objects_in, read_lines, years_of
+from memtool.vault.sources import FOLDER, SUFFIX, KeptSource, lines_in, list_sources, objects_in, read_lines, years_of
 from memtool.workspace import Workspace
 
 SIZE = 400  # characters of a part
@@ -180,7 +181,7 @@ def parts_of(lines: Iterator[Line]) -> Iterator[list[Line]]:
 
 def turns_in(content: bytes) -> Iterator[tuple[bytes, dict[str, Any]]]:
     """Give the line and the fields of each turn of a source, of which *content* is what it unpacks to."""
-    for line in content.splitlines()[1:]:
+    for line in islice(lines_in(content), 1, None):
         for fields in objects_in(line):
             if not isinstance(fields.get("note"), dict):
                 yield line, fields

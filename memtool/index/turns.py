@@ -40,7 +40,7 @@ from memtool.vault.layout import Vault
 from memtool.vault.sources import note_in, read_lines, source_ref
 
 _MORE = 0.05  # of the question that a turn must hold beyond the first note
-_FLOOR = 0.3  # of the question that a turn must hold at least
+_FLOOR = 0.4  # of the question that a turn must hold at least
 _DEPTH = 100  # the best parts of BM25
 _MOST_TERMS = 48  # of a long question, the rarest
 _COMMON = 0.25  # share of all parts; a word of more of them finds nothing

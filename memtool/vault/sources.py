@@ -16,7 +16,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime, timedelta
-from itertools import accumulate
+from itertools import accumulate, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -34,6 +34,7 @@ _ASIDE = "undone"  # folder in `.memtool`
 _IGNORE = ".gitignore"
 _LARGEST_PACKED, _LARGEST = 16_777_216, 134_217_728  # bytes of a file, and of what it unpacks to
 _LARGEST_RECORD = 4_096
+_MOST_LINES = 100_000
 _YEAR = re.compile("[0-9]{4}")
 
 
@@ -87,9 +88,14 @@ def unpacked(ref: str, packed: bytes) -> bytes:
     return content
 
 
+def lines_in(content: bytes) -> Iterator[bytes]:
+    """Give the lines of *content*, up to more than any session has turns: a list of them all could be a bomb."""
+    yield from islice(io.BytesIO(content), _MOST_LINES)
+
+
 def objects_in(content: bytes) -> Iterator[dict[str, Any]]:
     """Give the JSON objects on the lines of *content*; a line that is none is left out."""
-    for line in content.splitlines():
+    for line in lines_in(content):
         with suppress(ValueError, RecursionError):
             fields = json.loads(line)
             if isinstance(fields, dict):
