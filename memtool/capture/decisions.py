@@ -22,6 +22,7 @@ from memtool.vault.sessions import Line
 _LONGEST_TYPED = 600  # columns; a longer prompt holds something that was pasted, whatever it says
 _WIDEST, _WIDEST_QUESTION, _WIDEST_ANSWER = 240, 180, 110  # columns
 _BRIEF = 40  # columns
+_TELLING = 3  # words of a question that tells what it is about
 _BACK = 4  # statements at the end of a message among which its question is
 _WORK = 2  # turns within which work follows
 _SAME = 0.5  # of the words of the shorter one of two choices for the same thing
@@ -128,7 +129,7 @@ def _own(typed: str) -> Iterator[tuple[str, str]]:
         text = each.text
         bare = _QUOTED.sub("…", text)
         cites = cites or bool(_CITING.search(bare)) or cites_order(text)
-        is_asked = bool(_ASKS.search(bare)) and not _matches("retracting", bare)  # "can you use a switch instead of …?"
+        is_asked = bool(_ASKS.search(bare))
         role = next((role for role, kind in _KINDS.items() if _matches(kind, bare)), "")
         if role and not (cites or is_asked or width(text) > _WIDEST or _matches("aside", bare)):
             yield role, text
@@ -154,14 +155,22 @@ def _answer(typed: str, first: str, message: str, *, decides: bool) -> str:
 
     *decides*: what was *typed*, of which *first* is the first sentence, holds a decision by itself.
     """
-    is_else = _ASKS.search(first) or begins_with("contradiction", first) or _matches("aside", first)
-    if is_else or not (message and first):
+    if _ASKS.search(first) or _matches("aside", first) or not (message and first):
         return ""
+    if begins_with("contradiction", first):
+        return _refused(typed, message)
     if options := taken(typed, message):
         told = "; ".join(f"{label} = {text}" if len(options) > 1 else text for label, text in options.items())
         return f"“{shortened(typed, _WIDEST_ANSWER)}” → {told}"
     asked = _asked(typed, first, message, decides=decides)
     return f"{shortened(asked, _WIDEST_QUESTION)} → “{shortened(typed, _WIDEST_ANSWER)}”" if asked else ""
+
+
+def _refused(typed: str, message: str) -> str:
+    """Return what the agent's *message* asked and *typed* answers with no, if it was no offer to do the next thing."""
+    question = _question(message)
+    is_one = width(typed) <= _BRIEF and len(telling_words(question)) >= _TELLING and not begins_with("offer", question)
+    return f"{shortened(question, _WIDEST_QUESTION)} → “{typed}”" if is_one else ""
 
 
 def _asked(typed: str, first: str, message: str, *, decides: bool) -> str:

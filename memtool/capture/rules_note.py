@@ -107,9 +107,10 @@ def _open(turns: Sequence[Turn], language: str) -> Iterator[Line]:
     names = labels("summary", language)
     last, number = (turns[-1] if turns else Turn()), len(turns)
     plan = last.plans[-1] if last.plans else None
+    begun = last.messages or last.runs or last.looked
     if plan and plan.fate == "turned down" and not last.edits:
         yield Line(names["no_plan"].format(shortened(heading(plan.text), 120)), OPEN, AGENT, number)
-    elif last.typed and _is_unanswered(last, turns) and (_tells(last) or is_question(own_words(last))):
+    elif last.typed and _is_unanswered(last, turns) and (begun or is_question(own_words(last))):
         yield Line(names["no_answer"].format(shortened(own_words(last), _WIDEST_OPEN)), OPEN, USER, number)
     elif asked := _closing_question(last.said):
         yield Line(names["no_decision"].format(asked), OPEN, AGENT, number)

@@ -306,6 +306,9 @@ def test_reports_questions_citations_and_orders_of_the_moment_are_nothing(typed:
             "1 and 3 yes. skip 2",
             "“1 and 3 yes. skip 2” → 1 = a trap; 3 = a region",
         ),
+        ("Should archived projects count?", "no they shouldnt", "Should archived projects count? → “no they shouldnt”"),
+        ("归档的项目要不要计入配额？", "不，不计入", "归档的项目要不要计入配额？ → “不，不计入”"),
+        ("I'd sign each hook with HMAC. OK?", "go ahead", "I'd sign each hook with HMAC. → “go ahead”"),
         ("Vous préférez Jest ou Vitest ?", "vitest, jest rame", "Vous préférez Jest ou Vitest ? → “vitest, jest rame”"),
     ],
 )
