@@ -43,24 +43,24 @@ TABLES = ("daily", "evidence", "facts", "report", "rule_files", "session", "star
 LACKING = {
     "en": "",
     "de": "tables name asking willing negation closed_item common everyday linking months opposites overview"
-    " short_months stop_words instruction today worldwide yesterday before_months acts decided",
+    " short_months stop_words instruction today yesterday before_months acts decided",
     "es": "tables name patterns common everyday linking months opposites overview short_months stop_words"
-    " verdicts worldwide today yesterday before_months acts",
+    " verdicts today yesterday before_months acts",
     "fr": "tables name patterns abbreviations common everyday linking months opposites overview short_months"
-    " verdicts stop_words today worldwide yesterday before_months acts",
-    "zh": "between abbreviations common everyday linking months short_months stop_words worldwide before_months",
+    " verdicts stop_words today yesterday before_months acts",
+    "zh": "between abbreviations common everyday linking months short_months stop_words before_months",
     "ja": "between tables name asking willing abbreviations common everyday linking months opposites overview decided"
-    " verdicts short_months stop_words instruction today worldwide yesterday before_months acts",
+    " verdicts short_months stop_words instruction today yesterday before_months acts",
     "ko": "tables name asking willing status_line closed_item abbreviations common everyday linking months opposites"
-    " before_months verdicts overview instruction short_months stop_words today worldwide"
+    " before_months verdicts overview instruction short_months stop_words today"
     " yesterday between acts decided",
     **dict.fromkeys(
         ("it", "nl", "pl", "pt", "ru", "sv"),
         "tables name patterns cues abbreviations common everyday linking months opposites overview short_months"
-        " stop_words today worldwide yesterday before_months acts",
+        " stop_words today yesterday before_months acts",
     ),
     "tr": "between tables name patterns cues abbreviations common everyday linking months opposites overview"
-    " short_months stop_words today worldwide yesterday before_months acts",
+    " short_months stop_words today yesterday before_months acts",
 }
 MADE_UP = """
 import sys

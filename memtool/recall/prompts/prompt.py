@@ -50,7 +50,7 @@ Finder: TypeAlias = Callable[["Tables", Question, str, dt.date], Found]
 Uses: TypeAlias = Callable[[Sequence[str]], Mapping[str, int]]
 
 _BUDGETS = {
-    Kind.QUESTION: Budget(characters=1_250, notes=2, statements=12, first=0.7),
+    Kind.QUESTION: Budget(characters=1_250, notes=2, statements=12, first=0.8),
     Kind.PASTED: Budget(characters=840, notes=2, statements=2, first=0.5),
     Kind.ORDER: Budget(characters=840, notes=2, statements=2, first=0.5),
 }
