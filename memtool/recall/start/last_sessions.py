@@ -15,13 +15,13 @@ from memtool.text.languages import begins_with, gives_order
 from memtool.text.lines import width
 from memtool.text.scripts import is_unspaced
 from memtool.text.similarity import is_said, words
-from memtool.vault.authors import AGENT, ASKED, COMMAND, FINDING, FIX, OPEN, REFUTED, SUMMARY, TITLE
+from memtool.vault.authors import AGENT, ASKED, COMMAND, DECISION, FINDING, FIX, OPEN, REFUTED, RULE, SUMMARY, TITLE
 from memtool.vault.daily import DailySession, listed_sessions
-from memtool.vault.layout import Vault
+from memtool.vault.layout import ARCHIVE, Vault
 from memtool.vault.sessions import Line, lines_of
 
 ARROW = " → "  # in a decision, behind the question
-_SESSIONS = "sessions"
+_SESSIONS, _ARCHIVED = "sessions", f"{ARCHIVE}sessions"
 _MOST_UNLISTED = 200  # notes that no daily note lists
 _MOST_DAYS = 180  # daily notes that are looked at, however long ago they were written
 _LARGEST_DAY, _LARGEST_MATTER = 262_144, 16_384  # bytes
@@ -99,17 +99,20 @@ def read_sessions(vault: Vault, project: str, most: int, besides: str = "", *, o
     """
     listed = standing_notes(vault, project) if older else []
     found = last_sessions(vault, project, most if listed is not None else most + older, besides)
+    recent = min(most, len(found))
     if listed:
         known = {besides, *(ref for _, _, ref in found)}
-        others = ((when[:10], when[11:16], f"{_SESSIONS}/{name}") for when, name in listed)
-        before = [each for each in others if each[2] not in known]
+        before = [(when[:10], when[11:16], ref) for when, ref in listed if ref not in known]
         found += before if len(before) <= older else [*before[: older // 2], *before[-older // 2 :]]
-    notes, sessions = Folder(vault, _SESSIONS), []
+    folders = {name: Folder(vault, name) for name in (_SESSIONS, _ARCHIVED)}
+    sessions = []
     for at, (day, minute, ref) in enumerate(found):
-        content = notes.read(ref.rpartition("/")[2], LARGEST_NOTE) or b""
-        if at < most or (holds_standing(content) and is_there(content)):
+        folder, _, name = ref.rpartition("/")
+        content = folders[folder].read(name, LARGEST_NOTE) or b""
+        if at < recent or (holds_standing(content) and is_there(content)):
             text = codecs.getincrementaldecoder("utf-8-sig")("replace").decode(content)
-            lines = (line for line in lines_of(text) if at < most or line.role in STANDING)
+            wanted = {DECISION, RULE} if folder == _ARCHIVED else STANDING.keys()
+            lines = (line for line in lines_of(text) if at < recent or line.role in wanted)
             sessions.append(PastSession(day, minute, ref, tuple(lines)))
     return sessions
 

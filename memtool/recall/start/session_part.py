@@ -40,7 +40,7 @@ def _said(said: Said, replaces: str) -> BlockLine:
 
 def _short_name(ref: str) -> str:
     """Return the beginning of the name of a session's note, which is enough to find it."""
-    name = defused(ref.removeprefix("sessions/").removesuffix(".md"))
+    name = defused(ref.rpartition("/")[2].removesuffix(".md"))
     return name if _DATED.match(name) else cut(name, _SHORT_NAME + 1)
 
 

@@ -1,7 +1,7 @@
 """Which notes of sessions hold decisions, rules or open items, of all sessions there ever were.
 
 A start has no time to look into hundreds of notes. A worker lists those that hold such lines, by project, the newest
-first, in `.memtool/standing.json`; the lines themselves are only in the notes.
+first, in `.memtool/standing.json`, those in the archive as well; the lines themselves are only in the notes.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 from memtool.recall.start.excerpt import Folder, one_line_fields
 from memtool.text.languages import all_labels
 from memtool.vault.authors import DECISION, OPEN, RULE
-from memtool.vault.layout import Vault
+from memtool.vault.layout import ARCHIVE, Vault
 from memtool.vault.sessions import parse_session
 from memtool.vault.state import make_state_folder, read_state, write_state
 
@@ -25,28 +25,29 @@ STANDING = {DECISION: "decisions", RULE: "rules", OPEN: "open"}
 LARGEST_NOTE = 65_536  # bytes
 _NAME, _STAMPS = "standing.json", "standing-read.json"
 _LARGEST = 16 << 20  # bytes
-_SESSIONS = "sessions"
+_FOLDERS = ("sessions", f"{ARCHIVE}sessions")
 
 
 def gather_standing(vault: Vault) -> None:
     """Bring the list up to date; only notes that have changed since the last time are read."""
     known = _read(vault, _STAMPS)
     seen: dict[str, list[Any]] = {}
-    notes = Folder(vault, _SESSIONS)
-    with suppress(OSError), os.scandir(vault.root / _SESSIONS) as entries:
-        for entry in entries:
-            if entry.name.endswith(".md") and entry.name[0] != ".":
-                about = entry.stat(follow_symlinks=False)
-                stamp = [about.st_size, about.st_mtime_ns]
-                row = known.get(entry.name)
-                is_known = isinstance(row, list) and len(row) == 4 and row[:2] == stamp
-                seen[entry.name] = list(row or ()) if is_known else [*stamp, *_standing_in(notes, entry.name)]
+    for folder in _FOLDERS:
+        notes = Folder(vault, folder)
+        with suppress(OSError), os.scandir(vault.root / folder) as entries:
+            for entry in entries:
+                if entry.name.endswith(".md") and entry.name[0] != ".":
+                    about = entry.stat(follow_symlinks=False)
+                    stamp, row = [about.st_size, about.st_mtime_ns], known.get(f"{folder}/{entry.name}")
+                    is_known = isinstance(row, list) and len(row) == 4 and row[:2] == stamp
+                    found = list(row or ()) if is_known else [*stamp, *_standing_in(notes, entry.name)]
+                    seen[f"{folder}/{entry.name}"] = found
     if seen == known:
         return
     by_project: dict[str, list[list[str]]] = {}
-    for name, (_, _, project, when) in seen.items():
+    for ref, (_, _, project, when) in seen.items():
         if project:
-            by_project.setdefault(project, []).append([when, name])
+            by_project.setdefault(project, []).append([when, ref])
     with suppress(OSError):  # the next worker will do it
         make_state_folder(vault.state_path)
         listed = {project: sorted(rows, reverse=True) for project, rows in by_project.items()}
@@ -55,7 +56,7 @@ def gather_standing(vault: Vault) -> None:
 
 
 def standing_notes(vault: Vault, project: str) -> list[tuple[str, str]] | None:
-    """Return when each note of *project* that is listed was heard of last, and its name; None if there is no list."""
+    """Return when each note of *project* that is listed was heard of last, and its path; None if there is no list."""
     listed = _read(vault, _NAME)
     rows = listed.get(project, [])
     if not listed or not isinstance(rows, list):

@@ -30,7 +30,7 @@ def vault(tmp_path: Path) -> Vault:
     return Vault((tmp_path / "memory").resolve())
 
 
-def session(vault: Vault, number: int, *, project: str = "shop", **said: tuple[str, ...]) -> str:
+def session(vault: Vault, number: int, project: str = "shop", **said: tuple[str, ...]) -> str:
     """Write the note of a session; the higher its *number*, the newer it is."""
     month, day = divmod(number // 4, 28)
     note = note_of(
@@ -98,13 +98,28 @@ def test_of_decisions_long_ago_those_come_first_that_the_newest_sessions_speak_o
     assert "- The basket is cleared by its own queue (user, 2024-01-01)" in started(vault)
 
 
+def test_what_was_decided_is_given_from_the_archive_too_but_not_what_was_open_there(vault: Vault) -> None:
+    old = session(
+        vault, 0, decisions=(f"{ULIDS} (user)",), rules=(f"{RULE} (user)",), open=("the certificate expires",)
+    )
+    for number in range(1, 9):
+        session(vault, number)
+    (vault.root / "archive/sessions").mkdir(parents=True)
+    (vault.root / old).rename(vault.root / f"archive/{old}")
+    gather_standing(vault)
+    text = started(vault)
+    assert f"- {ULIDS} (user, 2024-01-01)" in text
+    assert RULE in text
+    assert "certificate" not in text
+
+
 def test_the_list_holds_no_text_and_follows_what_changes(vault: Vault) -> None:
     old = session(vault, 0, decisions=(f"{ULIDS} (user)",))
     for number in range(1, 40):
         session(vault, number)
     gather_standing(vault)
     listed = (vault.state_path / "standing.json").read_text("utf-8")
-    assert json.loads(listed) == {"shop": [["2024-01-01 10:00", old.removeprefix("sessions/")]]}
+    assert json.loads(listed) == {"shop": [["2024-01-01 10:00", old]]}
     assert ULIDS in started(vault)
     path = vault.root / old
     path.write_text(path.read_text("utf-8").replace("\n---\n", "\nstatus: archived\n---\n", 1), "utf-8")
