@@ -10,12 +10,10 @@ from memtool.cli.output import columns, printable, shortened, wrapped
 from memtool.index.search import Hit
 from memtool.recall.answers.answer import Answer
 from memtool.recall.answers.found import in_words
-from memtool.vault.authors import DECISION, FIX, IMPORTED, OPEN, REFUTED, RULE, USER
-from memtool.vault.sessions import Line
+from memtool.vault.authors import IMPORTED
 
 _LONGEST_TITLE = 90  # columns
 _MOST_LINES = 12  # of one statement on a narrow terminal
-_SAID_OF_ROLES = (DECISION, FIX, OPEN, REFUTED, RULE)  # what a reader would take for something else without its role
 _SESSION = re.compile(r"(?P<start>(?:archive/)?sessions/[0-9a-f]{8})[0-9a-f-]{12,}\.md")
 
 
@@ -31,13 +29,8 @@ def place_of(hit: Hit, answer: Answer, room: int) -> tuple[str, ...]:
     return _place(hit, answer, _about(hit), room)
 
 
-def statement_lines(line: Line, room: int) -> Iterator[str]:
+def statement_lines(said: str, room: int) -> Iterator[str]:
     """Give the lines of *room* columns of one statement, a bullet before the first."""
-    by_user = line.author == USER and line.role
-    name = line.role if line.role in _SAID_OF_ROLES else ""
-    who = f"{name} ({USER})" if name and by_user else name or (USER if by_user else "")
-    where = " ".join(filter(None, [f"turn {line.turn}" if line.turn else "", who]))
-    said = f"{where}: {line.text}" if where else line.text
     for number, part in enumerate(wrapped(said, room - 2, _MOST_LINES)):
         yield f"{'- ' if number == 0 else '  '}{part}"
 

@@ -380,11 +380,12 @@ def _link(root: Path, hit: Hit, shown: str) -> Text:
 def _entry(hit: Hit, answer: Answer, *, explain: bool) -> Iterator[str]:
     """Give the lines of one hit, an empty one last."""
     from memtool.cli.hits import place_of, reasons, statement_lines, title_of
+    from memtool.recall.answers.found import labelled
 
     room = output.width() - 2
     yield "".join(title_of(answer, room + 2))
     yield from (f"  {line}" for line in place_of(hit, answer, room))
-    for said in answer.statements:
+    for said in labelled(answer.statements):
         yield from (f"  {line}" for line in statement_lines(said, room))
     for sentence in reasons(hit, answer) if explain else ():
         yield from (f"  {line}" for line in output.wrapped(sentence, room, _MOST_LINES))

@@ -161,7 +161,7 @@ def state_fields(state: ProjectState) -> dict[str, Any]:
 
 
 def _entry(number: int, one: FoundMemory) -> list[str]:
-    about = [one.kind, one.date, f"relevance {one.relevance:.2f}" if one.relevance else "", one.project]
+    about = [one.kind, one.date, one.likelihood, one.project]
     about += [f"by {one.author}" if one.author else "", one.fact_id]
     about += [f"contradicted by what was said on {one.contradicted}" if one.contradicted else ""]
     return [

@@ -27,6 +27,8 @@ from memtool.index.lexical import inverse_frequencies, share_of
 from memtool.index.search import Found, Hit, newest, search
 from memtool.index.semantic import VectorSource
 from memtool.index.status import index_notices
+from memtool.recall.answers.answer import LISTED, TO_AGENT, Answer
+from memtool.recall.answers.found import CHUNKS, answers_of, in_words, labelled, memories
 from memtool.recall.framing import quoted
 from memtool.recall.ledger import key_of
 from memtool.recall.prompts.evidence import weighed
@@ -37,10 +39,9 @@ from memtool.text.lines import cut, one_line, without_surrogates
 from memtool.text.similarity import is_said, words
 from memtool.text.tokens import fold, index_terms, query_terms
 from memtool.vault.authors import USER
-from memtool.vault.layout import DAILY, KINDS, is_outside
+from memtool.vault.layout import DAILY, KINDS
 from memtool.vault.processes import start_command
 from memtool.vault.project_area import ProjectArea, remembered_folders
-from memtool.vault.reading import OVERVIEW, Ref, read_note
 from memtool.workspace import Workspace
 
 T = TypeVar("T")
@@ -54,10 +55,7 @@ _SCOPES: Mapping[str, Mapping[str, Any]] = {
     "changes": {"kinds": ("change",)},
     "knowledge": {"kinds": ("knowledge", "fact", "pattern", "tool", "project", "rules", "memory", "schema", "note")},
 }
-_WITH_OVERVIEW = ("decision", "change", "knowledge", "project", "pattern", "tool", "note")
 _OVERVIEWS = ("project", "pattern", "tool", "rules", "memory")
-_LONGEST = 1_200  # characters of what is shown of a note; few chunks have more
-_TOLD_BY = 80  # letters by which a passage is found again
 
 FACT, NOTE, HISTORY = "fact", "note", "history"
 
@@ -73,7 +71,8 @@ _LONGEST_PROMPT = 600  # characters
 class FoundMemory(NamedTuple):
     """A thing that was found. *relevance* is a share of the best one's; *content* is a quotation in Markdown.
 
-    A fact that a newer one beside it contradicts is *contradicted* on the date of that.
+    A fact that a newer one beside it contradicts is *contradicted* on the date of that. *likelihood* says in a word
+    how likely it answers.
     """
 
     kind: str
@@ -87,6 +86,7 @@ class FoundMemory(NamedTuple):
     content: str
     fact_id: str = ""
     contradicted: str = ""
+    likelihood: str = ""
 
 
 class SearchPage(NamedTuple):
@@ -121,27 +121,28 @@ def search_memory(
     wanted = Filter(work.now(), transcripts=transcripts, **_SCOPES[scope])
     text = without_surrogates(query)
     try:
-        hits, more, notices = use_ready(work, lambda index: _found(work, index, text, wanted, project, limit, page))
+        return use_ready(work, lambda index: _page(work, index, text, wanted, project, limit, page))
     except Unbuilt as error:
         return SearchPage(project, (), page, more=False, notices=(str(error),))
-    best = max((hit.score for hit in hits), default=0.0) or 1.0
-    dates = newer_rivals((hit.fact_id, _said(hit), hit.date) for hit in hits if hit.fact_id)
-    found = tuple(_remembered(work, hit, best)._replace(contradicted=dates.get(hit.fact_id, "")) for hit in hits)
-    return SearchPage(project, found, page, more, notices)
 
 
-def _found(
-    work: Workspace, index: Index, text: str, wanted: Filter, project: str, limit: int, page: int
-) -> tuple[tuple[Hit, ...], bool, tuple[str, ...]]:
-    """Return the hits of one page but those that say nothing, whether there are more, and notices."""
+def _page(work: Workspace, index: Index, text: str, wanted: Filter, project: str, limit: int, page: int) -> SearchPage:
+    """Return one page of what was found but what says nothing; none where nothing fits."""
     wanted = within_reach(index, project, text, wanted)
     if not index_terms(text):
         listed = newest(index, wanted, limit=limit, page=page)
-        told = tuple(filter(_says_more, listed.hits))
-        return told, listed.total > limit * page, tuple(index_notices(index))
-    found = searched(work, index, text, wanted, limit=limit * page + 1)
-    told = tuple(filter(_says_more, found.hits))[limit * (page - 1) :]
-    return told[:limit], len(told) > limit, (*index_notices(index), *found.notices)
+        hits, best = tuple(filter(_says_more, listed.hits)), 1.0
+        more, notices = listed.total > limit * page, tuple(index_notices(index))
+        answers = answers_of(index.db, "", hits, LISTED)
+    else:
+        found = searched(work, index, text, wanted, limit=(limit * page + 1) * CHUNKS)
+        every = memories(filter(_says_more, found.hits))
+        hits, best = tuple(every[limit * (page - 1) : limit * page]), every[0].score if every else 1.0
+        more, notices = len(every) > limit * page, (*index_notices(index), *found.notices)
+        answers = answers_of(index.db, text, hits, TO_AGENT, best=best, is_first=page == 1)
+    dates = newer_rivals((hit.fact_id, hit.text.partition("\n")[0], hit.date) for hit in hits if hit.fact_id)
+    told = (_remembered(hit, answer, best, dates) for hit, answer in zip(hits, answers, strict=False))
+    return SearchPage(project, tuple(told), page, more and bool(answers), notices)
 
 
 def _says_more(hit: Hit) -> bool:
@@ -210,8 +211,9 @@ def _index_in_background(work: Workspace) -> None:
         start_command(work.vault.root, work.environ, "index", "--status", yielding=True)
 
 
-def _remembered(work: Workspace, hit: Hit, best: float) -> FoundMemory:
-    relevance = round(hit.score / best, 2) if hit.score else 0.0
+def _remembered(hit: Hit, answer: Answer, best: float, contradicted: Mapping[str, str]) -> FoundMemory:
+    numbers = [line.number for line in answer.statements if line.number and not hit.fact_id]
+    lines = (min(numbers), max(numbers)) if numbers else (hit.start_line, hit.end_line)
     return FoundMemory(
         hit.kind,
         hit.date,
@@ -219,26 +221,13 @@ def _remembered(work: Workspace, hit: Hit, best: float) -> FoundMemory:
         hit.author,
         hit.title,
         hit.path,
-        f"turn {hit.turn}" if hit.turn else f"{hit.start_line}-{hit.end_line}",
-        relevance,
-        _content(work, hit),
+        f"turn {hit.turn}" if hit.turn else f"{lines[0]}-{lines[1]}",
+        round(hit.score / (best or 1.0), 2),
+        quoted("\n".join(labelled(answer.statements))),
         hit.fact_id,
+        contradicted.get(hit.fact_id, ""),
+        in_words(answer.likelihood) if answer.likelihood < 1 else "",
     )
-
-
-def _content(work: Workspace, hit: Hit) -> str:
-    """Return the overview of the note, if what was found stands in it; else the passage that was found."""
-    said = _said(hit)
-    if hit.kind in _WITH_OVERVIEW and not is_outside(hit.path):
-        with suppress(MemtoolError, OSError):
-            overview = read_note(work.vault, Ref(hit.path), level=OVERVIEW, max_bytes=work.max_bytes).text
-            if _plain(said)[:_TOLD_BY] in _plain(overview):
-                said = overview
-    return quoted(cut(said, _LONGEST))
-
-
-def _said(hit: Hit) -> str:
-    return hit.text.partition("\n")[0] if hit.fact_id else hit.told or hit.text  # of a fact, evidence follows
 
 
 def _plain(text: str) -> str:

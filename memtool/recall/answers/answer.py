@@ -16,16 +16,19 @@ class Budget(NamedTuple):
         notes: memories at most.
         statements: of one memory at most.
         first: share of the room that the first memory may fill.
+        fills: whether a session may say more than what has words of the question, as far as there is room.
     """
 
     characters: int
     notes: int
     statements: int
     first: float = 1.0
+    fills: bool = False
 
 
 PRINTED = Budget(2_300, notes=5, statements=12, first=0.44)  # a page of `memtool search`
-LISTED = Budget(100_000, notes=20, statements=1)
+TO_AGENT = Budget(4_500, notes=5, statements=30, first=0.4, fills=True)  # a page of the tool `context_search`
+LISTED = Budget(100_000, notes=20, statements=3)  # what there is, without a question
 
 
 class Answer(NamedTuple):
