@@ -6,7 +6,7 @@ import datetime as dt
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from memtool.errors import BrokenVaultFile
@@ -67,7 +67,11 @@ class ChunkRow(NamedTuple):
         """
         if self.name:
             return " ".join(_whole_terms(self.name))
-        return CONTEXT_END.join(" ".join(index_terms(text, runs)) for text in (self.context, self.text))
+        lines = [_terms_of_line(line) for line in self.context.split("\n")]
+        if runs is not None:
+            runs.update(*(found for _, found in lines))
+        about = " ".join(term for terms, _ in lines for term in terms)
+        return CONTEXT_END.join((about, " ".join(index_terms(self.text, runs))))
 
     def words(self) -> set[str]:
         """Return the words that completion may offer for this chunk."""
@@ -138,6 +142,13 @@ def _note_chunks(note: Note, daily: str, kind: str) -> Iterator[ChunkRow]:
             expires=_expiry(note.field("expires")), archived=is_archived(note.ref), fact_id="", author=author,
             context=f"{context(title, chunk.heading, date)}\n{project}\n{extra}", name=name,
         )  # fmt: skip
+
+
+@lru_cache(maxsize=32)  # the chunks of a note share most lines of their contexts
+def _terms_of_line(line: str) -> tuple[tuple[str, ...], frozenset[str]]:
+    """Return the terms of a line and what it was cut into."""
+    runs: set[str] = set()
+    return tuple(index_terms(line, runs)), frozenset(runs)
 
 
 @cache

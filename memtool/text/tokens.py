@@ -230,9 +230,9 @@ def _breaking_pattern() -> re.Pattern[str]:
 @lru_cache(maxsize=_KNOWN)
 def stem(word: str) -> str:
     """Return the stem of a folded English or Russian *word*; any other word as it is."""
-    for algorithm, letters in _STEMMED.items():
-        if letters.fullmatch(word):
-            return str(_stemmer(algorithm).stemWord(word))
+    algorithm = "porter" if word.isascii() else "russian"
+    if _STEMMED[algorithm].fullmatch(word):
+        return str(_stemmer(algorithm).stemWord(word))
     return word
 
 
@@ -269,7 +269,9 @@ def _stopped_terms() -> frozenset[str]:
 
 @lru_cache(maxsize=_KNOWN)
 def _spaced_terms(run: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(stem(form) for form in _forms(run)))
+    if run.isascii() and run.isalpha() and run.islower():  # most words of a first index
+        return (stem(run[:LONGEST_TERM]),)
+    return tuple(dict.fromkeys(map(stem, _forms(run))))
 
 
 @lru_cache(maxsize=_KNOWN)
