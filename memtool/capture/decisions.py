@@ -13,7 +13,7 @@ from functools import cache
 from memtool.capture.choices import offered, taken
 from memtool.capture.outcomes import telling_words
 from memtool.capture.turns import Turn
-from memtool.text.languages import begins_with, cites_order, gives_order, pattern_of, starts_with
+from memtool.text.languages import begins_with, cites_order, gives_order, pattern_of, starts_with, word_set
 from memtool.text.lines import one_line, shortened, width
 from memtool.text.statements import prose, sentences, statements
 from memtool.vault.authors import DECISION, OPEN, RULE, USER
@@ -24,6 +24,7 @@ _WIDEST, _WIDEST_QUESTION, _WIDEST_ANSWER = 240, 180, 110  # columns
 _BRIEF = 40  # columns
 _TELLING = 3  # words of a question that tells what it is about
 _BACK = 4  # statements at the end of a message among which its question is
+_BARE = 20  # columns of a question that asks for no more than consent
 _WORK = 2  # turns within which work follows
 _SAME = 0.5  # of the words of the shorter one of two choices for the same thing
 _KINDS = {OPEN: "pending", RULE: "demanding", DECISION: "deciding"}  # by role, the first that fits
@@ -61,7 +62,7 @@ def decided_in(turns: Sequence[Turn]) -> list[Line]:
     for at in range(len(turns)):
         new = [*_chosen(turns[at], at), *_said(turns, at, found)]
         begins = (sentences(own_words(turns[at])) or [""])[0]
-        gone = [line for line in found if any(_replaces(line, other) for other in new)]
+        gone = [line for line in found if any(_replaces(line, other, turns) for other in new)]
         if any(line.role == DECISION for line in new) and _retracts(begins):
             gone += [line for line in found if line.role == DECISION and _is_about(turns, line, at)]
         found = [line for line in found if line not in gone] + new
@@ -89,11 +90,11 @@ def _said(turns: Sequence[Turn], at: int, before: Sequence[Line]) -> Iterator[Li
         for each in _own(_PASTED.sub("", _own_text(turn)))
         if (is_held or each[0] == RULE) and not is_quoted(each[1], message)
     ]
-    if not own and any(_is_about(turns, line, at) for line in before):
+    if not own and (_corrects(turns, at, first) or any(_is_about(turns, line, at) for line in before)):
         own = [(DECISION, text) for text in sentences(typed) if _retracts(text)][:1]
     decides = any(role == DECISION for role, _ in own)
     answer = _answer(typed, first, message, decides=decides)
-    if answer:
+    if answer and is_held:
         yield Line(answer, DECISION, USER, at + 1)
     for role, text in own:
         if role == RULE and text == first and _question(message) and _matches("deciding", text):
@@ -107,14 +108,23 @@ def _is_about(turns: Sequence[Turn], line: Line, at: int) -> bool:
     return at + 1 - line.turn <= _WORK and bool(set(turns[line.turn - 1].files) & set(turns[at].files))
 
 
+def _corrects(turns: Sequence[Turn], at: int, first: str) -> bool:
+    """Return whether the turn number *at* does anew what the one before did, as the user wants it otherwise."""
+    return at > 0 and width(first) <= _WIDEST_ANSWER and bool(set(turns[at - 1].files) & set(turns[at].files))
+
+
 def _retracts(text: str) -> bool:
-    return _matches("retracting", text) and not _ASKS.search(text)
+    return _matches("retracting", text) and not (_ASKS.search(text) or _matches("aside", text))
 
 
 def _is_held(turns: Sequence[Turn], at: int) -> bool:
-    """Return whether work followed upon the turn number *at*, or it was the last."""
-    following = turns[at : at + _WORK + 1]
-    return at == len(turns) - 1 or any(turn.files or turn.commits or turn.runs for turn in following)
+    """Return whether work followed upon the turn number *at*, or it ends the session as a talk.
+
+    That commands alone were run in it says no more than that it asked for them.
+    """
+    turn, later = turns[at], turns[at + 1 : at + _WORK + 1]
+    is_last = at == len(turns) - 1 and not turn.looked
+    return bool(is_last or turn.files or turn.commits or any(one.files or one.commits or one.runs for one in later))
 
 
 def _asks_for_options(turns: Sequence[Turn], at: int) -> bool:
@@ -155,13 +165,13 @@ def _answer(typed: str, first: str, message: str, *, decides: bool) -> str:
 
     *decides*: what was *typed*, of which *first* is the first sentence, holds a decision by itself.
     """
-    if _ASKS.search(first) or _matches("aside", first) or not (message and first):
+    if not (message and first) or _ASKS.search(first) or _matches("aside", first):
         return ""
-    if begins_with("contradiction", first):
-        return _refused(typed, message)
     if options := taken(typed, message):
         told = "; ".join(f"{label} = {text}" if len(options) > 1 else text for label, text in options.items())
         return f"“{shortened(typed, _WIDEST_ANSWER)}” → {told}"
+    if begins_with("contradiction", first):
+        return _refused(typed, message)
     asked = _asked(typed, first, message, decides=decides)
     return f"{shortened(asked, _WIDEST_QUESTION)} → “{shortened(typed, _WIDEST_ANSWER)}”" if asked else ""
 
@@ -177,25 +187,35 @@ def _asked(typed: str, first: str, message: str, *, decides: bool) -> str:
     """Return the proposal or the question of *message* that *typed* answers."""
     question = _question(message)
     if starts_with("consent", first) and not decides:
+        said = [each.text for each in statements(message)][-_BACK:]
+        if len(said) > 1 and question == said[-1] and width(question) <= _BARE and width(typed) <= _BRIEF:
+            return said[-2]  # "Shall I do that?"
         proposals = (each.text for each in reversed(statements(message)[-_BACK:]) if _matches("proposing", each.text))
         if proposal := next(proposals, ""):
             return proposal
-    is_about = width(typed) <= _BRIEF or (
-        width(typed) <= _WIDEST_ANSWER and telling_words(typed) & telling_words(message)
-    )
-    answers = telling_words(first) & telling_words(" ".join(each.text for each in statements(message)[-_BACK:]))
-    return question if is_about and answers else ""
+    if starts_with("consent", first) or width(typed) > _WIDEST_ANSWER:
+        return ""
+    asked = " ".join(each.text for each in statements(message)[-_BACK:])
+    return question if telling_words(first) & telling_words(asked) else ""
 
 
-def _replaces(old: Line, new: Line) -> bool:
-    """Return whether the decision *new* takes *old* back: by a word for that, or as another choice for the same."""
+def _replaces(old: Line, new: Line, turns: Sequence[Turn]) -> bool:
+    """Return whether the decision *new* takes *old* back: by a word for that, or as another choice for the same.
+
+    What soon changes the same files of a turn, and names what *old* did, is such a choice.
+    """
     if OPEN in (old.role, new.role):
         return False
     before, after = telling_words(old.text), telling_words(new.text)
     shared, least = len(before & after), min(len(before), len(after))
     is_near = 0 < new.turn - old.turn <= _WORK
     retracts = _matches("retracting", new.text) and (old.role == DECISION or shared)  # a rule falls by its own words
-    if is_near and (retracts or _named(old.text) & _named(new.text)):
+    is_redone = (
+        old.role == new.role == DECISION
+        and bool((before & after) - word_set("function"))
+        and _is_about(turns, old, new.turn - 1)
+    )
+    if is_near and (is_redone or retracts or _named(old.text) & _named(new.text)):
         return True
     return old.role == new.role == DECISION and shared >= max(2, _SAME * least) and before != after
 

@@ -415,3 +415,45 @@ def test_no_strangers_text_decides(name: str, tmp_path: Path) -> None:
     path = write_session(tmp_path, CARRIERS[name], "1f0e", tmp_path / "shop", "en", ORDER)
     turns = turns_of(read_transcript(path, str, session_id="1f0e").steps)
     assert [line for line in decided_in(turns) if "zebra" in line.text] == []
+
+
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [
+        ("Let's keep the rates in memcached.", "The cluster has none. Use Redis for the rates then."),
+        ("头像存到数据库里，统一用一张表。", "备份太大，头像改用对象存储。"),
+    ],
+)
+def test_a_choice_that_changes_the_same_files_anew_replaces_the_first(first: str, then: str) -> None:
+    found = texts(Turn(typed=first, edits=EDIT), Turn(typed=then, edits=EDIT))
+    assert found
+    assert not any(first[:8] in text for text in found)
+    other = EDIT[0]._replace(file="/src/shop/mails.py")
+    assert len(texts(Turn(typed=first, edits=EDIT), Turn(typed=then, edits=(other,)))) > len(found)
+
+
+@pytest.mark.parametrize("then", ["no, cursor pages please, offsets get slow", "每页 50 条太多，改成 20 条"])
+def test_what_the_user_wants_otherwise_is_decided_if_it_is_done_anew(then: str) -> None:
+    added = Turn(typed="Add pages to the list.", messages=("The list has pages of 50.",), edits=EDIT)
+    assert texts(added, Turn(typed=then, edits=EDIT)) == [f"“{then}”"]
+    assert texts(added, Turn(typed=then, edits=(EDIT[0]._replace(file="/src/other.py"),))) == []
+
+
+def test_a_prompt_that_only_had_a_command_run_decides_nothing() -> None:
+    run = (Run("uv run pytest -p randomly", ""),)
+    turn = Turn(typed="Once more in random order: use the plugin randomly, not the seed.", looked=True)
+    assert texts(turn._replace(runs=run)) == []
+    assert texts(turn._replace(edits=EDIT)) != []
+
+
+@pytest.mark.parametrize(
+    ("said", "typed", "proposal"),
+    [
+        ("The images are large. A CDN with WebP would be fastest. Shall I do that?", "yes", "A CDN with WebP would"),
+        ("图片太大。可以上 CDN，并转成 WebP。要我改吗？", "行，改吧", "可以上 CDN"),
+    ],
+)
+def test_a_yes_to_a_bare_question_agrees_to_what_is_said_before_it(said: str, typed: str, proposal: str) -> None:
+    asked = Turn(typed="The gallery is slow.", messages=(said,))
+    assert any(text.startswith(proposal) for text in texts(asked, Turn(typed=typed, edits=EDIT)))
+    assert texts(asked, Turn(typed=typed, looked=True)) == []
