@@ -16,6 +16,7 @@ from memtool.workspace import Workspace
 # event -> the functions of `memtool.hook` that act on it; their modules are imported when it comes.
 ACTIONS: dict[str, tuple[str, ...]] = {
     "PreToolUse": ("hinting.before_tool",),
+    "PostToolUseFailure": ("hinting.after_failure",),
     "PostToolUse": ("capturing.note_edit", "capturing.know_own_note"),
     "Stop": ("capturing.queue_session",),
     "PreCompact": ("capturing.queue_session", "recalling.what_summary_keeps"),
@@ -29,8 +30,8 @@ ACTIONS: dict[str, tuple[str, ...]] = {
     ),
     "UserPromptSubmit": ("recalling.memories_of_prompt",),
 }
-_HINTING = "PreToolUse"
-_GIVING = ("SessionStart", "UserPromptSubmit", _HINTING)  # their text reaches the model only as JSON
+_HINTING = ("PreToolUse", "PostToolUseFailure")
+_GIVING = ("SessionStart", "UserPromptSubmit", *_HINTING)  # their text reaches the model only as JSON
 # What a private session is spared.
 _CAPTURING = ("capturing.note_edit", "capturing.queue_session", "keeping.keep")
 
@@ -59,7 +60,7 @@ def act(name: str, event: Mapping[str, Any], options: Options, environ: Mapping[
         event, actions = _with_own_transcript(event, actions, vault, options.client)
     occasion = Occasion(name, event, Workspace(vault, loaded, environ, home, folder), options)
     # Before a command, and after one that failed, nothing is captured, and nobody should wait for that question.
-    spared = _CAPTURING if name != _HINTING and passes_over(occasion) else ()
+    spared = _CAPTURING if name not in _HINTING and passes_over(occasion) else ()
     answers = [_done(action, occasion) for action in actions if action not in spared]
     text = next((answer.text for answer in answers if answer and answer.text), "")
     reply = Reply(text, "\n".join(answer.notice for answer in answers if answer and answer.notice))

@@ -43,6 +43,7 @@ class Ledger(NamedTuple):
         known: what it knew then, by path (`memtool.recall.start.session_start`).
         ids: the lines that it was given, by their short ids (`memtool.recall.framing.line_id`).
         is_over: whether the session has ended, and not been resumed since.
+        failed: how often each command has failed, by a checksum of it.
     """
 
     turn: int = 0
@@ -53,6 +54,7 @@ class Ledger(NamedTuple):
     known: Mapping[str, str] = {}
     is_over: bool = False
     ids: Mapping[str, int] = {}
+    failed: Mapping[str, int] = {}
 
     def next_turn(self) -> Ledger:
         """Return the ledger as another prompt comes; a cleared one if the session is over."""
@@ -70,6 +72,10 @@ class Ledger(NamedTuple):
     def with_ids(self, ids: Mapping[str, int]) -> Ledger:
         """Return the ledger with the short ids of all lines that were given."""
         return self._replace(ids=dict(list(ids.items())[-_MOST_IDS:]))
+
+    def with_failure(self, key: str) -> Ledger:
+        """Return the ledger after the command with the checksum *key* has failed once more."""
+        return self._replace(failed={**dict(list(self.failed.items())[-_MOST:]), key: self.failed.get(key, 0) + 1})
 
     def with_given(self, keys: Iterable[str]) -> Ledger:
         """Return the ledger after the memories *keys* were given."""
@@ -160,5 +166,5 @@ def _latest(turns: dict[str, int]) -> dict[str, int]:
 def _is_sound(ledger: Ledger) -> bool:
     if any(type(mark) is not int for mark in ledger.ids.values()):
         return False
-    turns = [ledger.turn, ledger.reminded, *ledger.given.values(), *ledger.hits.values()]
+    turns = [ledger.turn, ledger.reminded, *ledger.given.values(), *ledger.hits.values(), *ledger.failed.values()]
     return all(type(turn) is int for turn in turns) and all(type(text) is str for text in ledger.known.values())

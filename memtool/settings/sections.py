@@ -228,7 +228,8 @@ class RecallSettings(NamedTuple):
     ] = 25
     kinds: Annotated[tuple[str, ...], About("What a session is given at its start.", KINDS)] = KINDS
     hints: Annotated[
-        bool, About("Whether an edit is given the rules that name its file, if that hook is installed.")
+        bool,
+        About("Whether hints are given, where their hooks are installed."),
     ] = True
     show: Annotated[bool, About("Whether the user sees a line in the client when something is given.")] = False
 

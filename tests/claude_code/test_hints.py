@@ -44,3 +44,17 @@ def test_a_rule_is_given_before_an_edit_and_once_and_with_the_setting_off_not_at
     assert "gondolas.sql by hand" not in told(api, asked + 1)
     owner.run("install", "claude-code", "--no-hints")
     assert "PreToolUse" not in (box.home / ".claude" / "settings.json").read_text()
+
+
+def test_a_third_failure_is_told_what_was_tried(box: Box, api: ScriptedApi, owner: Owner) -> None:
+    owner.run("install", "claude-code", "--hints")
+    owner.configure("[recall]\nsession_tokens = 0\nprompt_characters = 0")
+    fails = use("Bash", command="make -s test", description="Test")
+    edit = use("Write", file_path=str(box.project / "jwt.ts"), content="leeway = 30  # 时间差\n")
+    api.answers([fails, edit, fails, fails, "It still fails."])
+    box.run(api.url, "Mend the login", *TOOLS)
+    assert "failed 3 times" not in told(api, 3)
+    assert "failed 3 times in this session" in told(api, 4)
+    assert "- jwt.ts: leeway = 30 # 时间差" in told(api, 4)
+    box.wait_until_idle()
+    assert owner.problems() == []

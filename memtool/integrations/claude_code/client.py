@@ -43,7 +43,7 @@ _PARTS = (
     ),
     ClientPart(
         "hints",
-        "give what held before ahead of each command and each edit",
+        "give the rules that name a file before its edit, and what was tried when a check keeps failing",
         is_default=False,
         flag="--hints/--no-hints",
     ),

@@ -22,5 +22,8 @@ HOOKS = (
     Hook("SessionEnd", "captures the session when it ends"),
 )
 
-# Added by `memtool install claude-code --hints`: it costs a process before every edit.
-HINTS = (Hook("PreToolUse", "gives the rules that name a file", "Write|Edit|MultiEdit|NotebookEdit"),)
+# Added by `memtool install claude-code --hints`: they cost a process before every edit and after a command that failed.
+HINTS = (
+    Hook("PreToolUse", "gives the rules that name a file", "Write|Edit|MultiEdit|NotebookEdit"),
+    Hook("PostToolUseFailure", "says what was tried when a check fails for the third time", "Bash"),
+)
