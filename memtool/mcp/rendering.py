@@ -17,7 +17,6 @@ if TYPE_CHECKING:  # each tool imports its own use case, and no other
     from memtool.recall.remembering.managing import Changed, ItemPage
     from memtool.recall.remembering.one_commit import Kept
     from memtool.recall.remembering.saving import Saved, Stored
-    from memtool.recall.start.project_state import ProjectState
     from memtool.recall.timeline import Timeline
     from memtool.vault.project_area import ProjectArea
 
@@ -138,26 +137,13 @@ def timeline_text(shown: Timeline) -> str:
     return "\n".join([*lines, *(["(later ones: raise after)"] if shown.later else [])])
 
 
-def state_fields(state: ProjectState) -> dict[str, Any]:
-    """Return *state* as JSON holds it: what is empty is left out of each entry."""
-    known = {"project_id": state.project_id, "project": state.project, "registered": state.registered}
-    rules = [_fields(rule._asdict()) for rule in state.rules]
-    if not state.registered:
-        return {**known, "hint": _UNKNOWN, **({"about": QUOTED, "rules": rules} if rules else {})}
-    sessions = [_fields(session._asdict()) for session in state.sessions]
-    return {
-        **known,
-        "about": QUOTED,
-        "rules": rules,
-        "active_decisions": [_fields(decision._asdict()) for decision in state.decisions],
-        "pending_items": [_fields(item._asdict()) for item in state.pending],
-        "last_session": sessions[0] if sessions else None,
-        "summary": state.summary,
-        "facts": [_fields(fact._asdict()) for fact in state.facts],
-        "commands": [_fields(command._asdict()) for command in state.commands],
-        "recent_sessions": sessions[1:],
-        **({"more": f"There is more of {' and '.join(state.more)}: context_search finds it."} if state.more else {}),
-    }
+def state_fields(state: dict[str, Any]) -> dict[str, Any]:
+    """Return *state*, which a project is in, with what a reader must know of it."""
+    if not state["registered"]:
+        return {name: value for name, value in state.items() if value != []} | {"hint": _UNKNOWN, "about": QUOTED}
+    more = state.pop("more")
+    told = {"more": f"There is more of {' and '.join(more)}: context_search finds it."} if more else {}
+    return {"about": QUOTED, **state, **told}
 
 
 def _entry(number: int, one: FoundMemory) -> list[str]:
