@@ -41,7 +41,7 @@ from memtool.vault.sources import note_in, read_lines, source_ref
 
 _MORE = 0.05  # of the question that a turn must hold beyond the first note
 _FLOOR = 0.4  # of the question that a turn must hold at least
-_DEPTH = 100  # the best parts of BM25
+_DEPTH = 300  # the best parts of BM25, those that are gone included
 _MOST_TERMS = 48  # of a long question, the rarest
 _COMMON = 0.25  # share of all parts; a word of more of them finds nothing
 _SESSIONS = 10  # that are looked at besides those that are given
@@ -174,10 +174,10 @@ def _best_of_sessions(db: sqlite3.Connection, terms: Sequence[str]) -> dict[tupl
     """Return for each source and its session, best first, its best parts: numbers of the turn and of the part in it."""
     if not terms:
         return {}
+    best = "SELECT rowid AS id, -rank AS score FROM part_terms WHERE part_terms MATCH ? ORDER BY score DESC LIMIT ?"
     rows = db.execute(
-        "SELECT s.name, s.session, t.number, p.number, -m.rank AS score FROM part_terms AS m"
-        " JOIN part AS p ON p.id = m.rowid JOIN turn AS t ON t.id = p.turn_id JOIN source AS s ON s.id = t.source_id"
-        " WHERE m.part_terms MATCH ? ORDER BY score DESC, p.id LIMIT ?",
+        f"SELECT s.name, s.session, t.number, p.number, m.score FROM ({best}) AS m JOIN part AS p ON p.id = m.id"
+        " JOIN turn AS t ON t.id = p.turn_id JOIN source AS s ON s.id = t.source_id ORDER BY m.score DESC, m.id",
         (" OR ".join(f'"{term}"' for term in terms), _DEPTH),
     )
     found: dict[tuple[str, str], list[tuple[int, int]]] = {}
