@@ -91,6 +91,7 @@ def command(
     session.overrides |= {"search.mode": mode, "search.fusion": fusion, "search.limit": limit}
     session.go_back(at)
     wanted = _filter(session.work.now(), **filters)
+    wanted = wanted._replace(transcripts="no") if at else wanted  # turns are not those of then
     here = "" if all_projects or wanted.projects else session.work.project()
     if batch and query:
         raise UsageError("--batch reads its questions from stdin, so it takes none here")

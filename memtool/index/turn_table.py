@@ -33,6 +33,10 @@ SIZE = 400  # characters of a part
 _VERSION = 1
 _MOST = 33_554_432  # characters of a session that are read: as many as memtool keeps
 _AT_ONCE = 50  # sources of a transaction
+_REFUSED = (  # what another process or the disk refuses; any other error is damage
+    sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_CANTOPEN,
+)  # fmt: skip
 _FILE, _LOCK = "turns.sqlite", "turns"
 _TABLES = f"""
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -95,7 +99,9 @@ def follow_sources(place: Place, *, rebuild: bool = False) -> Followed:
                 if rebuild:
                     _remove(path)
                 return _follow(place, path)
-            except sqlite3.DatabaseError:
+            except sqlite3.DatabaseError as error:
+                if not _is_damage(error):
+                    raise
                 _remove(path)
                 return _follow(place, path)
     except (sqlite3.DatabaseError, OSError) as error:
@@ -127,9 +133,13 @@ def open_table(place: Place) -> Iterator[sqlite3.Connection | None]:
 
 def drop_damaged(place: Place, error: sqlite3.DatabaseError) -> None:
     """Remove the table if the *error* of reading it says that it is damaged: it is made anew."""
-    if getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+    if _is_damage(error):
         with contextlib.suppress(OSError):
             _remove(table_path(place))
+
+
+def _is_damage(error: sqlite3.DatabaseError) -> bool:
+    return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF not in _REFUSED
 
 
 def missing_sources(db: sqlite3.Connection | None, vault: Vault) -> Missing:
@@ -332,8 +342,11 @@ def _stamp(one: KeptSource) -> tuple[int, float]:
 
 def _folders(vault: Vault) -> str:
     """Return what changes whenever a source comes, goes or is written anew: when the folders were changed last."""
-    folder = vault.root / FOLDER
-    return json.dumps({year: (folder / year).stat().st_mtime_ns for year in years_of(vault)})
+    folder, changed = vault.root / FOLDER, {}
+    for year in years_of(vault):
+        with contextlib.suppress(OSError):
+            changed[year] = (folder / year).stat().st_mtime_ns
+    return json.dumps(changed)
 
 
 def _remove(path: Path) -> None:

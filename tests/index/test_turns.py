@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import json
 import os
@@ -19,7 +20,7 @@ from desk import Desk
 from memtool.capture.captured import follow_undo
 from memtool.capture.source import Source, write_source
 from memtool.capture.turns import FileEdit, Run, Turn
-from memtool.errors import NoteNotFound
+from memtool.errors import NoteNotFound, NotWritable
 from memtool.index import turn_table
 from memtool.index.engine import place_of, use_index
 from memtool.index.filters import Filter, Transcripts
@@ -357,3 +358,22 @@ def test_a_note_that_names_no_source_is_no_hit(kept: Desk) -> None:
     with pytest.raises(NoteNotFound):
         kept.forget("sessions/none.md")
     assert ask(kept, "").hits == ()
+
+
+def test_a_table_that_is_in_use_is_no_damaged_one(kept: Desk) -> None:
+    path = table_path(place_of(kept.work))
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        assert turns_of(ask(kept, "E4711")) == [("one", 1)]
+        before = path.stat().st_ino
+        keep(kept, "two", Turn(typed="E4712 网关"), day=2)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("memtool.index.schema.connect", _impatient)
+            with pytest.raises(NotWritable, match="locked"):
+                follow(kept)
+        assert path.stat().st_ino == before
+    assert follow(kept) == Followed(read=1)
+
+
+def _impatient(path: Path) -> sqlite3.Connection:
+    return sqlite3.connect(path, timeout=0.0, isolation_level=None)
