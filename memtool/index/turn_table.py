@@ -164,13 +164,13 @@ def texts_of_turn(fields: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield USER, _text(fields, "typed")
     yield AGENT, _text(fields, "summary")
     for each in _objects(fields, "dialogs"):
-        yield USER, f"{_text(each, 'question')} → {_text(each, 'answer')}"
+        yield USER, " → ".join(filter(None, [_text(each, "question"), _text(each, "answer")]))
     for each in _objects(fields, "plans"):
         yield AGENT, _text(each, "text")
     for each in _objects(fields, "runs"):
         yield TOOL, f"{_text(each, 'command')}\n{_text(each, 'error') or _text(each, 'last_line')}"
     for each in _objects(fields, "edits"):
-        yield TOOL, f"{_text(each, 'file')}: {_text(each, 'line')}"
+        yield TOOL, ": ".join(filter(None, [_text(each, "file"), _text(each, "line")]))
     messages = fields.get("messages")
     for text in messages if isinstance(messages, list) else ():
         yield AGENT, text if isinstance(text, str) else ""
