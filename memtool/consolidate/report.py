@@ -12,7 +12,6 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import NamedTuple
 
 from memtool.consolidate.distilling import Written
 from memtool.consolidate.session_views import SessionView
@@ -34,62 +33,19 @@ from memtool.workspace import Workspace
 FOLDER = "reports"
 _BAR = 20  # columns of the longest bar
 _MOST_FILES = 10
+_LARGEST = 16_777_216  # bytes
 
 
-class Activity(NamedTuple):
-    """The figures of a week.
-
-    Args:
-        days: edits (a file in a minute) and sessions of each day.
-        files: project and path of the files that were edited most, with how often.
-        topics: the titles of each project's sessions, with their paths, newest first.
-    """
-
-    days: dict[dt.date, tuple[int, int]]
-    files: list[tuple[str, str, int]]
-    topics: dict[str, list[tuple[str, str]]]
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether nothing happened."""
-        return not self.topics and not any(edits for edits, _ in self.days.values())
+def _entries_of(vault: Vault, day: dt.date) -> Iterator[DailyEntry]:
+    """Give the edits that the daily notes of *day* tell of; archived ones, too."""
+    for name in names_of(day):
+        for folder in (vault.daily, f"archive/{vault.daily}"):
+            with suppress(OSError, MemtoolError):
+                yield from parse_daily(read_text(vault.path(f"{folder}/{name}"))[0])
+                break
 
 
-def activity_of(
-    week: Week, entries: Mapping[dt.date, Sequence[DailyEntry]], sessions: Iterable[SessionView]
-) -> Activity:
-    """Return the activity of *week*, from the *entries* of its daily notes and from all *sessions*. Pure."""
-    own = [view for view in sessions if week.holds(view.date)]
-    days = {
-        day: (
-            sum(len(entry.files) for entry in entries.get(day, ())),
-            sum(view.date[:10] == day.isoformat() for view in own),
-        )
-        for day in week.days()
-    }
-    counts = Counter(
-        (entry.project, file) for day in week.days() for entry in entries.get(day, ()) for file in entry.files
-    )
-    files = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:_MOST_FILES]
-    topics: dict[str, list[tuple[str, str]]] = {}
-    for view in sorted(own, key=lambda view: (view.project, view.date), reverse=True):
-        topics.setdefault(view.project, []).append((view.note.draft.title, view.ref))
-    return Activity(days, [(project, file, count) for (project, file), count in files], dict(sorted(topics.items())))
-
-
-def read_entries(vault: Vault, days: Iterable[dt.date]) -> dict[dt.date, tuple[DailyEntry, ...]]:
-    """Return the edits that the daily notes of *days* tell of; archived ones, too."""
-    found: dict[dt.date, tuple[DailyEntry, ...]] = {}
-    for day in days:
-        for name in names_of(day):
-            for folder in (vault.daily, f"archive/{vault.daily}"):
-                with suppress(OSError, MemtoolError):
-                    found[day] = found.get(day, ()) + parse_daily(read_text(vault.path(f"{folder}/{name}"))[0])
-                    break
-    return found
-
-
-def to_look_at(work: Workspace, book: FactBook, sessions: Sequence[SessionView]) -> list[str]:
+def _to_look_at(work: Workspace, book: FactBook, sessions: Sequence[SessionView]) -> list[str]:
     """Return a sentence for each area whose summary says nothing, and for the facts that need a look."""
     words = labels("facts", work.language)
     areas = sorted({view.project for view in sessions} - {""})
@@ -108,7 +64,7 @@ def _says_something(vault: Vault, project: str) -> bool:
     return False
 
 
-def came_of_given(work: Workspace, week: Week) -> list[str]:
+def _came_of_given(work: Workspace, week: Week) -> list[str]:
     """Return sentences on what became of the lines that the sessions of *week* were given on this machine."""
     words, first, last = labels("report", work.language), week.first.isoformat(), week.last.isoformat()
     sums = None
@@ -126,35 +82,36 @@ def report_ref(week: Week) -> str:
 
 
 def render_report(
+    work: Workspace,
     week: Week,
-    activity: Activity,
-    state: Sequence[str],
-    changes: Iterable[str],
+    book: FactBook,
+    sessions: Sequence[SessionView],
+    changes: Sequence[str],
     *,
     before: str,
-    language: str,
-    given: Sequence[str] = (),
 ) -> str:
-    """Return the report of *week*.
+    """Return the report of *week*; empty if nothing happened, and there was none *before*.
 
     Args:
+        work: whose daily notes tell of the edits.
         week: its week.
-        activity: what happened.
-        state: sentences on areas and facts that somebody should look at.
+        book: facts, some of which somebody should look at.
+        sessions: all of them.
         changes: what this run changed, a line each.
-        before: the report as it stands, whose changes are kept; empty if there is none.
-        language: of its words.
-        given: sentences on what sessions were given; without any, what *before* says of that is kept: another machine
-            may have written it.
+        before: the report as it stands, whose changes are kept; and what it says of the lines that sessions were given,
+            if this machine knows nothing of these: another one may have written it.
     """
-    words = labels("report", language)
+    words, own = labels("report", work.language), [view for view in sessions if week.holds(view.date)]
+    entries = {day: list(_entries_of(work.vault, day)) for day in week.days()}
+    if not (own or any(entries.values()) or changes or before):
+        return ""
     parts = [
         f"---\ntype: note\ndate: {week.last.isoformat()}\nsearch: no\n---\n\n# {words['title'].format(week)}",
-        *_section(words["activity"], _days(activity)),
-        *_section(words["files"], (_file(each) for each in activity.files)),
-        *_section(words["topics"], _topics(activity)),
-        *_section(words["given"], list(map("- {}".format, given)) or _listed_in(before, "given")),
-        *_section(words["state"], (f"- {sentence}" for sentence in state)),
+        *_section(words["activity"], _days(entries, own)),
+        *_section(words["files"], _files(entries)),
+        *_section(words["topics"], _topics(own)),
+        *_section(words["given"], list(map("- {}".format, _came_of_given(work, week))) or _listed_in(before, "given")),
+        *_section(words["state"], map("- {}".format, _to_look_at(work, book, sessions))),
         *_section(words["changes"], dict.fromkeys([*_listed_in(before, "changes"), *map("- {}".format, changes)])),
     ]
     return "\n\n".join(parts) + "\n"
@@ -172,35 +129,33 @@ def _section(title: str, lines: Iterable[str]) -> Iterator[str]:
         yield f"## {title}\n\n{body}"
 
 
-def _days(activity: Activity) -> Iterator[str]:
-    most = max((edits for edits, _ in activity.days.values()), default=0)
-    if activity.is_empty:
+def _days(entries: Mapping[dt.date, Sequence[DailyEntry]], sessions: Sequence[SessionView]) -> Iterator[str]:
+    """Give a line for each day: its edits (a file in a minute), its sessions, and a bar."""
+    edits = {day: sum(len(entry.files) for entry in told) for day, told in entries.items()}
+    most = max(edits.values())
+    if not (most or sessions):
         return
-    yield from (
-        "```text",
-        *(_day(day.isoformat(), edits, sessions, most) for day, (edits, sessions) in activity.days.items()),
-    )
+    yield "```text"
+    for day, count in edits.items():
+        bar = "█" * round(_BAR * count / most) if most else ""
+        held = sum(view.date[:10] == day.isoformat() for view in sessions)
+        yield f"{day.isoformat()}  {count:4}  {held:3}  {bar}".rstrip()
     yield "```"
 
 
-def _day(day: str, edits: int, sessions: int, most: int) -> str:
-    bar = "█" * round(_BAR * edits / most) if most else ""
-    return f"{day}  {edits:4}  {sessions:3}  {bar}".rstrip()
+def _files(entries: Mapping[dt.date, Sequence[DailyEntry]]) -> Iterator[str]:
+    """Give the files that were edited most, with how often."""
+    counts = Counter((entry.project, file) for told in entries.values() for entry in told for file in entry.files)
+    for (project, file), count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:_MOST_FILES]:
+        yield f"- {f'**{project}** ' if project else ''}`{file}` ({count})"
 
 
-def _file(each: tuple[str, str, int]) -> str:
-    project, file, count = each
-    name = f"**{project}** " if project else ""
-    return f"- {name}`{file}` ({count})"
-
-
-def _topics(activity: Activity) -> Iterator[str]:
-    for project, topics in activity.topics.items():
-        yield f"- **{project or '–'}** ({len(topics)})"
-        yield from (f"  - {link(topic, f'../{ref}')}" for topic, ref in topics)
-
-
-_LARGEST = 16_777_216  # bytes
+def _topics(sessions: Sequence[SessionView]) -> Iterator[str]:
+    """Give the titles of each project's sessions, newest first."""
+    for project in sorted({view.project for view in sessions}):
+        own = sorted((view for view in sessions if view.project == project), key=lambda view: view.date, reverse=True)
+        yield f"- **{project or '–'}** ({len(own)})"
+        yield from (f"  - {link(view.note.draft.title, f'../{view.ref}')}" for view in own)
 
 
 class ChangeLines:

@@ -235,14 +235,11 @@ class _Writer:
         if (self._work.now().date() - week.last).days >= self._work.settings.consolidate.sessions_days:
             archived = read_sessions(self._vault, folder=ARCHIVE)
             everything += [view for view in archived if view.ref.removeprefix("archive/") not in known]
-        activity = report.activity_of(week, report.read_entries(self._vault, week.days()), everything)
-        state = report.to_look_at(self._work, self._book, everything)
         before = ""
         with suppress(MemtoolError, OSError):
             before = files.read_text(self._vault.path(ref))[0]
-        changes, given, language = self._outcome.changes, report.came_of_given(self._work, week), self._work.language
-        text = report.render_report(week, activity, state, changes, before=before, language=language, given=given)
-        if not (activity.is_empty and not changes and not before):
+        text = report.render_report(self._work, week, self._book, everything, self._outcome.changes, before=before)
+        if text:
             self._write(ref, lambda _: text)
 
     def _close(self, ref: str, sessions: Sequence[SessionView]) -> None:
