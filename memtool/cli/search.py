@@ -19,6 +19,7 @@ from memtool.index.filters import Filter, Transcripts, parse_day, projects_in, r
 from memtool.index.search import Found, Hit, newest, search, unknown_names
 from memtool.index.semantic import Chosen, VectorSource
 from memtool.index.status import index_notices, once
+from memtool.index.times import only_time
 from memtool.recall.ledger import key_of
 from memtool.recall.uses import count_uses, read_uses
 from memtool.text.lines import without_surrogates
@@ -53,7 +54,7 @@ _MANY = 200  # files to read, from which on a person wants to see progress
 @click.option("--all-projects", is_flag=True, help="Every project, and not only the one at hand.")
 @click.option("--category", "categories", multiple=True, help="Only this category. Repeatable.")
 @click.option("--tag", "tags", multiple=True, help="Only with this tag. Repeatable: all must be there.")
-@click.option("--since", metavar="DATE", help="Not older than: 2026-02-10, 2026-02, 7d, 2w, yesterday.")
+@click.option("--since", metavar="DATE", help="Not older than: 2026-02-10, 2026-02, 7d, yesterday, last month.")
 @click.option("--until", metavar="DATE", help="Not younger than.")
 @click.option("--at", metavar="DATE", help="As the vault stood then: 2026-02-10, 2026-02-10T14:30, 7d.")
 @click.option("--archived", is_flag=True, help="Also in the archive.")
@@ -101,6 +102,7 @@ def command(
     text = without_surrogates(" ".join(query))
     if query and not index_terms(text):
         raise UsageError("the query holds no word to search for", hint="Try `memtool search deploy key`.")
+    text, wanted = only_time(text, wanted)
     started = time.perf_counter()
     team = _ask_team(session, text, here) if session.settings.team.url and text else None
     with output.progress_bar("Reading notes", least=_MANY) as progress:

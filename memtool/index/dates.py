@@ -5,9 +5,13 @@ from __future__ import annotations
 import datetime as dt
 import re
 from functools import cache
+from itertools import product
 
 from memtool.text.languages import ENGLISH, languages, listed, words
 from memtool.text.scripts import CJK_ON
+
+_HAN = "一二三四五六七八九"
+_HAN_MONTH = f"(?:十[一二]?|[{_HAN}])(?=月)"
 
 
 def parse_date(text: str) -> dt.date | None:
@@ -32,12 +36,31 @@ def asked_dates(query: str) -> list[re.Pattern[str]]:
     """Return patterns that the ISO dates *query* speaks of match: of a day, a month, or a day of any year."""
     if not _may_name_a_date(query):
         return []  # most questions; compiling the forms takes longer than a search
+    query = re.sub(_HAN_MONTH, lambda match: str(_han_number(match[0])), query)
     asked = {_iso_pattern(match.groupdict()) for form in _forms() for match in re.finditer(form, query, re.IGNORECASE)}
     return [re.compile(pattern) for pattern in sorted(asked - {""})]
 
 
+def is_date(text: str) -> re.Pattern[str] | None:
+    """Return the pattern of the ISO dates that *text* is the name of (`8 May`, `in March`, 三月); else None."""
+    named = re.sub(_HAN_MONTH, lambda match: str(_han_number(match[0])), text)
+    first, _, rest = named.partition(" ")
+    named = rest if first.lower() in words("before_months") else named
+    ways = (named, f"{words('before_months')[0]} {named}")
+    for form, way in product(_forms()[1:], ways):  # the first is of digits alone
+        match = re.fullmatch(form, way, re.IGNORECASE)
+        if match and (pattern := _iso_pattern(match.groupdict())):
+            return re.compile(pattern)
+    return None
+
+
+def _han_number(text: str) -> int:
+    _, ten, ones = text.rpartition("十")
+    return (10 if ten else 0) + (_HAN.index(ones) + 1 if ones else 0)
+
+
 def _may_name_a_date(query: str) -> bool:
-    if any(map(str.isdigit, query)):
+    if any(map(str.isdigit, query)) or re.search(_HAN_MONTH, query):
         return True
     # The names of months are spaced; a class that leaves the other characters out would take longer to compile.
     spaced = "".join(char if char < CJK_ON[0] else " " for char in query.lower())

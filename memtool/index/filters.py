@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from memtool.errors import UsageError
 from memtool.named_tuple import NamedTuple
-from memtool.text.languages import words
 from memtool.text.lines import without_surrogates
 from memtool.text.scripts import is_unspaced
 from memtool.text.tokens import fold
@@ -106,23 +105,25 @@ def folded_tag(tag: str) -> str:
 
 
 def parse_day(text: str, today: dt.date, *, end: bool = False) -> str:
-    """Return the ISO date that *text* names: `2026-02-10`, `2026-02`, `2026`, `7d`, `2w`, `today`, `yesterday`.
+    """Return the ISO date that *text* names: `2026-02-10`, `2026-02`, `2026`, `7d`, `2w`, `yesterday`, `last month`.
 
-    A month or a year stands for its first day, or with *end* for its last.
+    Of a month, a week or a year it is the first day, or with *end* the last.
 
     Raises:
         UsageError: the text is no date, or one that the calendar does not have.
     """
+    from memtool.index.times import span_of
+
     word = text.strip().lower()
-    if word in (*words("today"), *words("yesterday")):
-        return (today - dt.timedelta(days=word in words("yesterday"))).isoformat()
+    if span := span_of(word, today):
+        return span.until if end else span.since
     relative = re.fullmatch(r"(\d{1,4})\s*([dwmy])", word)
     if relative:
         days = int(relative[1]) * _DAYS[relative[2]]
         return (today - dt.timedelta(days=min(days, today.toordinal() - 1))).isoformat()
     match = re.fullmatch(r"(\d{4})(?:-(\d{1,2}))?(?:-(\d{1,2}))?", word)
     if not match:
-        raise UsageError(f"'{text}' is not a date", hint="Write 2026-02-10, 2026-02, 2026, 7d, 2w, today or yesterday.")
+        raise UsageError(f"'{text}' is not a date", hint="Write 2026-02-10, 2026-02, 7d, 2w, yesterday, last month.")
     year, month, day = (int(group) if group else None for group in match.groups())
     try:
         return _edge(year or 0, month, day, end=end).isoformat()

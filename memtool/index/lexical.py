@@ -10,8 +10,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtool.index.completion import complete, completed_terms, other_spellings
-from memtool.index.dates import asked_dates
 from memtool.index.filters import Filter
+from memtool.index.times import asked_days
 from memtool.text.tokens import (
     capitalised_terms,
     is_stop_word,
@@ -23,6 +23,8 @@ from memtool.text.tokens import (
 )
 
 if TYPE_CHECKING:
+    import datetime as dt
+
     from memtool.index.tables import Tables
 
 CANDIDATES = 100  # the best of BM25 that are looked at more closely
@@ -47,7 +49,7 @@ class LexicalHit:
         self.characters = 0.0  # share of the query's Han and Hangul characters in the chunk, by their idf
         self.people = 0.0  # share of the names of people and places in the query that stand in the chunk
         self.named = 0.0  # what it gets for a name or phrase of the query that it holds whole
-        self.dated = False  # whether the note has a date that the question names
+        self.dated = 0.0  # 1 for a note of a day that the question names, less for one of the days after
         self.completed = False  # whether a completed word alone found it
 
     @property
@@ -84,7 +86,7 @@ def lexical_search(db: Tables, text: str, wanted: Filter, *, depth: int = CANDID
     if completed:
         more, closer_of_more = _bm25(db, completed_terms(completed)[:MOST_TERMS], wanted, depth, read)
         hits, closer = _with_completed(hits, more), dict(sorted({**closer, **closer_of_more}.items()))
-    _look_closer(hits, closer, text, present, pairs, _names(text, asked, completed, spelt))
+    _look_closer(hits, closer, text, wanted.today, present, pairs, _names(text, asked, completed, spelt))
     hits.sort(key=lambda hit: (hit.completed, -hit.score, hit.chunk_id))
     dropped = max(0, len(asked) - MOST_TERMS)
     best = tuple(closer[hits[0].chunk_id].terms.split(" ")) if hits else ()
@@ -210,12 +212,13 @@ def _look_closer(
     hits: list[LexicalHit],
     closer: Mapping[int, _Closer],
     text: str,
+    today: dt.date,
     terms: Sequence[str],
     pairs: Sequence[str],
     names: Sequence[_Name],
 ) -> None:
     people = [f" {term} " for term in capitalised_terms(text)]
-    dates = asked_dates(text)
+    days = asked_days(text, today)
     # How telling a character or a term is, the candidates show well enough; counting it in the whole index takes a
     # search.
     idf = _idf_among([each.content for each in closer.values()], query_characters(text))
@@ -228,7 +231,7 @@ def _look_closer(
         hit.pairs = weight_of_pairs[hit.chunk_id]
         hit.characters = sum(weight for char, weight in idf.items() if char in place.content) / weight_of_all
         hit.people = sum(name in place.terms for name in people) / (len(people) or 1)
-        hit.dated = any(pattern.fullmatch(place.date) for pattern in dates)
+        hit.dated = days.nearness(place.date)
     best = max((hit.score for hit in hits), default=0.0)
     for hit in (hit for hit in hits if names and not hit.completed):
         held = closer[hit.chunk_id].terms

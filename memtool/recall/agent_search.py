@@ -27,6 +27,7 @@ from memtool.index.lexical import inverse_frequencies, share_of
 from memtool.index.search import Found, Hit, newest, search
 from memtool.index.semantic import VectorSource
 from memtool.index.status import index_notices
+from memtool.index.times import only_time
 from memtool.recall.answers.answer import LISTED, TO_AGENT, Answer
 from memtool.recall.answers.found import CHUNKS, answers_of, in_words, labelled, memories
 from memtool.recall.framing import quoted
@@ -128,7 +129,7 @@ def search_memory(
 
 def _page(work: Workspace, index: Index, text: str, wanted: Filter, project: str, limit: int, page: int) -> SearchPage:
     """Return one page of what was found but what says nothing; none where nothing fits."""
-    wanted = within_reach(index, project, text, wanted)
+    text, wanted = only_time(text, within_reach(index, project, text, wanted))
     if not index_terms(text):
         listed = newest(index, wanted, limit=limit, page=page)
         hits, best = tuple(filter(_says_more, listed.hits)), 1.0

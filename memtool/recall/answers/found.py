@@ -107,7 +107,7 @@ class _Note:
         if hit.kind == DAILY:
             budget = budget._replace(statements=_OF_DAY)
         lines = list(candidates(self._telling(fills=budget.fills)))
-        if lines or budget.characters < WIDTH:
+        if lines or not self.rows or budget.characters < WIDTH:
             return choose(self.weights, lines, budget)
         return (Line(hit.snippet().line, author=hit.author, number=hit.start_line),)
 
@@ -118,7 +118,8 @@ class _Note:
         """
         hit = self.hit
         if not self.rows:
-            return list(_lines(hit.told or hit.text, hit.heading, hit, hit.start_line))
+            listed = _lines(hit.told or hit.text, hit.heading, hit, hit.start_line)
+            return [line for line in listed if line.text != hit.title]
         lines = [line for said, heading, start, _ in self.rows for line in _lines(said, heading, hit, start)]
         if hit.turn:
             lines += [Line(text, author=hit.author, turn=hit.turn) for text in hit.text.split("\n")]

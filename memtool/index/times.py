@@ -1,0 +1,199 @@
+"""Times as people name them beside a calendar: "last week", "yesterday", 上周三, "3 days ago", in every language.
+
+A library that parses dates in many languages would be many times the size of memtool's index and takes longer to
+import than a search; and none gives a week or a month as the days from its first to its last.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from calendar import monthrange
+from contextlib import suppress
+from functools import cache
+from itertools import chain, groupby
+from typing import TYPE_CHECKING
+
+from memtool.index.dates import asked_dates, is_date
+from memtool.named_tuple import NamedTuple
+from memtool.text.languages import text_of
+from memtool.text.scripts import is_unspaced
+from memtool.text.tokens import index_terms, is_stop_word
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from memtool.index.filters import Filter
+
+_SHORTLY_AFTER = 0.4  # of a day that is asked for: what was done is often written down later
+_ANY_DAY = "[0-9]{2}"
+_YEARS = 4  # in which each day of a calendar comes at least once
+_BETWEEN = r"[\s,的]*(?:on|am|le|el|の)?\s*"  # a week and its day: "last week on Monday", 上周的星期三
+
+
+class Span(NamedTuple):
+    """The days from *since* to *until*, ISO dates, both inclusive."""
+
+    since: str
+    until: str
+
+
+class Spoken(NamedTuple):
+    """The times that a text names, and the text without their words."""
+
+    spans: tuple[Span, ...]
+    rest: str
+
+
+def spoken_times(text: str, today: dt.date) -> Spoken:
+    """Return the times before *today* that *text* names by words."""
+    today = dt.date(today.year, today.month, today.day)  # it may be a moment
+    folded = text.casefold()
+    if len(folded) != len(text) or not any(phrase in folded for phrase in _beginnings()):
+        return Spoken((), text)
+    spans: list[Span] = []
+
+    def taken(match: re.Match[str]) -> str:
+        with suppress(ValueError, OverflowError):  # before the first year
+            spans.append(_span(match, today))
+            return " "
+        return match[0]
+
+    rest = re.sub(_pattern(), taken, folded)
+    return Spoken(tuple(spans), rest if spans else text)
+
+
+class AskedDays(NamedTuple):
+    """The days that a question asks for: patterns of ISO dates, and spans of time."""
+
+    patterns: tuple[re.Pattern[str], ...] = ()
+    spans: tuple[Span, ...] = ()
+
+    def nearness(self, date: str) -> float:
+        """Return 1 for a *date* that is asked for, less for one of the three days after a day that is, else 0."""
+        if not date or not (self.patterns or self.spans):
+            return 0.0
+        if self._asks(date):
+            return 1.0
+        with suppress(ValueError, OverflowError):
+            day = dt.date.fromisoformat(date[:10])
+            if any(self._asks((day - dt.timedelta(back)).isoformat(), is_day=True) for back in (1, 2, 3)):
+                return _SHORTLY_AFTER
+        return 0.0
+
+    def _asks(self, date: str, *, is_day: bool = False) -> bool:
+        patterns = (each for each in self.patterns if not (is_day and each.pattern.endswith(_ANY_DAY)))
+        spans = (each for each in self.spans if not (is_day and each.since != each.until))
+        return any(each.fullmatch(date) for each in patterns) or any(each.since <= date <= each.until for each in spans)
+
+
+def asked_days(text: str, today: dt.date) -> AskedDays:
+    """Return the days that *text* asks for."""
+    return AskedDays(tuple(asked_dates(text)), spoken_times(text, today).spans)
+
+
+def span_of(text: str, today: dt.date) -> Span | None:
+    """Return the span of time that *text* is the name of, such as `last month`, 上周 or `in March`; else None."""
+    spoken = spoken_times(text.strip(), today)
+    if len(spoken.spans) == 1 and not spoken.rest.strip():
+        return spoken.spans[0]
+    named = is_date(text.strip())
+    if named and named.pattern[:4].isdecimal():
+        today = min(today, dt.date(max(1, int(named.pattern[:4])), 12, 31))
+    days = (today - dt.timedelta(back) for back in range(min(today.toordinal(), _YEARS * 366)))
+    found = [day.isoformat() for day in _run(days, named)] if named else []
+    return Span(found[-1], found[0]) if found else None
+
+
+def only_time(text: str, wanted: Filter) -> tuple[str, Filter]:
+    """Return *text* and *wanted*; where the text only names a time ("what did we do last week"), that as a filter."""
+    spoken = spoken_times(text, wanted.today)
+    if len(spoken.spans) != 1 or not all(map(is_stop_word, index_terms(spoken.rest))):
+        return text, wanted
+    since, until = spoken.spans[0]
+    return "", wanted._replace(since=max(since, wanted.since), until=min(until, wanted.until or until))
+
+
+def _span(match: re.Match[str], today: dt.date) -> Span:
+    (unit, back), day = _meaning(match), match["day"]
+    if unit == "weekday":
+        return _days(today - dt.timedelta(days=(today.weekday() - back) % 7 or 7), 1)
+    if unit == "week" and day:
+        return _days(_monday(today, back) + dt.timedelta(days=_phrases()[day][1]), 1)
+    if unit == "day":
+        return _days(today - dt.timedelta(days=back), 1)
+    if unit == "week":
+        return _days(_monday(today, back), 7)
+    months = today.year * 12 + today.month - 1 - back * (12 if unit == "year" else 1)
+    first = dt.date(months // 12, 1 if unit == "year" else months % 12 + 1, 1)
+    last = first.replace(month=12) if unit == "year" else first
+    return Span(first.isoformat(), last.replace(day=monthrange(last.year, last.month)[1]).isoformat())
+
+
+def _run(days: Iterator[dt.date], named: re.Pattern[str]) -> Iterator[dt.date]:
+    """Give the first of *days* that are *named*, side by side."""
+    for is_named, some in groupby(days, key=lambda day: bool(named.fullmatch(day.isoformat()))):
+        if is_named:
+            yield from some
+            return
+
+
+def _meaning(match: re.Match[str]) -> tuple[str, int]:
+    if match["said"]:
+        return _phrases()[match["said"]]
+    at, number = next((name, value) for name, value in match.groupdict().items() if name[0] == "n" and value)
+    return list(_counted().values())[int(at[1:])], int(number)
+
+
+def _days(first: dt.date, count: int) -> Span:
+    return Span(first.isoformat(), (first + dt.timedelta(days=count - 1)).isoformat())
+
+
+def _monday(today: dt.date, back: int) -> dt.date:
+    return today - dt.timedelta(days=today.weekday() + 7 * back)
+
+
+@cache
+def _phrases() -> dict[str, tuple[str, int]]:
+    """Return the unit that each phrase means, and how many of them back."""
+    return {phrase: (unit, int(back)) for unit, back, phrase in _listed() if back}
+
+
+@cache
+def _counted() -> dict[str, str]:
+    """Return the unit of each form with a number, such as `{} days ago`."""
+    return {phrase: unit for unit, back, phrase in _listed() if not back}
+
+
+def _listed() -> Iterator[tuple[str, str, str]]:
+    for line in text_of("times").splitlines():
+        name, is_line, phrases = line.partition(":")
+        unit, _, back = name.strip().partition(" ")
+        yield from ((unit, back, phrase.strip()) for phrase in phrases.split(",") if is_line)
+
+
+@cache
+def _beginnings() -> tuple[str, ...]:
+    """Return what stands in every text that names a time: phrases, and the longest part of a form with a number."""
+    return tuple(dict.fromkeys(chain(_alone(), (max(form.split("{}"), key=len) for form in _counted()))))
+
+
+def _alone() -> Iterator[str]:
+    """Give the phrases that name a time by themselves; 三 names a day only right behind 上周."""
+    return (phrase for phrase, (unit, _) in _phrases().items() if unit != "behind")
+
+
+@cache
+def _pattern() -> str:
+    """Return the pattern of a time. A word of a script with spaces is a whole one."""
+    ordered = sorted(_phrases(), key=len, reverse=True)
+    said = "|".join(map(_whole, sorted(_alone(), key=len, reverse=True)))
+    day = "|".join(_whole(phrase) for phrase in ordered if _phrases()[phrase][0] in ("weekday", "behind"))
+    forms = "|".join(_whole(form).replace(r"\{\}", rf"(?P<n{at}>[0-9]{{1,3}})") for at, form in enumerate(_counted()))
+    return rf"(?:{forms})|(?P<said>{said})(?:{_BETWEEN}(?P<day>{day}))?"
+
+
+def _whole(phrase: str) -> str:
+    before = "" if is_unspaced(phrase[0]) or phrase[0] == "{" else r"(?<![^\W\d_])"
+    after = "" if is_unspaced(phrase[-1]) else r"(?![^\W\d_])"
+    return f"{before}{re.escape(phrase)}{after}"
