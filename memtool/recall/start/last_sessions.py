@@ -223,7 +223,7 @@ def told_in(session: PastSession, room: int) -> list[Line]:
     for line in sorted(_telling(session.lines), key=_turn_of_taking(session.lines)):
         if line.role == ASKED:
             line = line._replace(text=whole_part(line.text))  # noqa: PLW2901
-        if (line.role == "" and _is_stump(line.text)) or is_said(words(line.text), [words(title.text)], SAME):
+        if (line.role == "" and is_stump(line.text)) or is_said(words(line.text), [words(title.text)], SAME):
             continue
         taken = width(line.text) + _AROUND
         if taken <= left and is_whole(line.text):
@@ -232,7 +232,7 @@ def told_in(session: PastSession, room: int) -> list[Line]:
     return sorted(kept, key=lambda line: line.number)
 
 
-def _is_stump(text: str) -> bool:
+def is_stump(text: str) -> bool:
     """Return whether *text* tells too little to be read: it has few words, and names no file."""
     return len(words(text)) < _TELLING and not re.search(r"\w[._/]\w", text)
 

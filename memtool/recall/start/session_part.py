@@ -10,7 +10,7 @@ from memtool.recall.budget import JOINED, BlockLine, BlockPart
 from memtool.recall.framing import defused
 from memtool.recall.ledger import key_of
 from memtool.recall.start.excerpt import clipped
-from memtool.recall.start.last_sessions import PastSession, Said, told_in, whole_part
+from memtool.recall.start.last_sessions import PastSession, Said, is_stump, told_in, whole_part
 from memtool.text.lines import cut, tokens_in, width
 from memtool.vault.authors import ASKED, COMMAND
 
@@ -92,7 +92,7 @@ def _session(session: PastSession, room: int) -> Iterator[BlockLine]:
     session_asked = " ".join(line.text for line in lines if line.role == ASKED)
     for line in lines:
         asked = whole_part(line.asked) if line.asked != above else ""
-        asked = "" if asked and asked in session_asked else asked
+        asked = "" if asked in session_asked or is_stump(asked) else asked
         above = line.asked
         columns = width(asked) + width(line.text) + _ROUND
         begins = JOINED if taken + columns <= _WIDEST_BULLET else "  - "
