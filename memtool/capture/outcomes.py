@@ -31,7 +31,6 @@ _BRIEF, _TWICE, _BACK = 220, 2, 4  # columns of a last message that only closes;
 _FEW, _WIDEST_LIST = 6, 160  # items, and columns, of a list that is one statement
 _LEAD = 110  # columns of the line above a list that its items have before them
 _SHORTEST, _SHORTEST_WIDE, _WIDEST = 24, 16, 240  # columns of a statement
-_CHATTER = 130
 _DENSITY = 0.45
 _CROWD = 0.6  # how much less each further statement of a turn is worth
 _MOST = 6  # statements of a turn
@@ -113,7 +112,7 @@ def taken_back(turns: Sequence[Turn]) -> frozenset[int]:
 
 def outcomes_in(turns: Sequence[Turn]) -> list[TurnOutcome]:
     """Return the statements of all *turns*, in order."""
-    found, gone = [], taken_back(turns)
+    found, gone, values = [], taken_back(turns), _new_values(turns)
     for at, turn in enumerate(turns):
         if at in gone:
             continue
@@ -123,27 +122,41 @@ def outcomes_in(turns: Sequence[Turn]) -> list[TurnOutcome]:
         factor *= _DOUBTED if is_doubted(turn, after) else 1.0
         is_open = at == len(turns) - 1 or starts_with("consent", after.typed)
         for place, (text, value, lead) in enumerate(_valued(turn)):
-            if _is_overtaken(text, turns, at):
+            if _is_overtaken(text, turns, at, values):
                 continue
             if is_open or not re.search(pattern_of("proposing"), text, re.IGNORECASE):
                 found.append(TurnOutcome(text, at + 1, place, value * factor, lead))
     return found
 
 
-def _is_overtaken(text: str, turns: Sequence[Turn], at: int) -> bool:
+class _NewValue(NamedTuple):
+    """One value that an edit of *file* in turn number *at* puts in the place of another; the words of both lines."""
+
+    file: str
+    at: int
+    old: frozenset[str]
+    new: frozenset[str]
+
+    def overtakes(self, told: frozenset[str]) -> bool:
+        """Return whether it replaces the value that a statement with the words *told* names."""
+        return self.old - self.new <= told and bool(told & self.old & self.new) and not told & (self.new - self.old)
+
+
+def _new_values(turns: Sequence[Turn]) -> list[_NewValue]:
+    edits = [(at, edit) for at, turn in enumerate(turns) for edit in turn.edits if edit.was and not edit.stopped]
+    found = (_NewValue(edit.file, at, words(edit.was), words(edit.line)) for at, edit in edits)
+    return [each for each in found if len(each.old - each.new) == len(each.new - each.old) == 1]
+
+
+def _is_overtaken(text: str, turns: Sequence[Turn], at: int, values: Sequence[_NewValue]) -> bool:
     """Return whether a later edit puts another value in the place of one that *text*, of the turn number *at*, names.
 
     So "renames are logged at info" goes when `log::info!(` has become `log::debug!(`. An edit of the same turn counts
     for what is not said in its last message.
     """
-    told, files = words(text), {file for turn in turns[: at + 1] for file in turn.files}
-    first = at if text not in prose(turns[at].said) else at + 1
-    for edit in (edit for turn in turns[first:] for edit in turn.edits if edit.was and not edit.stopped):
-        old, new = words(edit.was), words(edit.line)
-        is_value = len(old - new) == len(new - old) == 1 and edit.file in files
-        if is_value and old - new <= told and told & old & new and not told & (new - old):
-            return True
-    return False
+    rivals = [each for each in values if each.at >= at and each.overtakes(words(text))]
+    files = {file for turn in turns[: at + 1] for file in turn.files} if rivals else set()
+    return any(each.file in files and (each.at > at or text not in prose(turns[at].said)) for each in rivals)
 
 
 def _valued(turn: Turn) -> Iterator[tuple[str, float, str]]:
@@ -169,18 +182,8 @@ def _pieces(told: list[Statement]) -> Iterator[tuple[str, float, str]]:
 
 
 def _without_chatter(told: list[Statement]) -> list[Statement]:
-    start = 0
-    while start < min(3, len(told) - 1) and _is_chatter(told[start], start):
-        start += 1
     # An agent that says "always …" mostly quotes a page.
-    return [each for each in told[start:] if not (_says_nothing(each) or orders(each))]
-
-
-def _is_chatter(each: Statement, at: int) -> bool:
-    if width(each.text) > _CHATTER:
-        return False
-    is_call = each.text.endswith(("!", "?", "！", "？")) or (at == 0 and width(each.text) <= _SHORT[0])
-    return each.text.endswith((":", "：")) or (is_call and _is_bare(each))
+    return [each for each in told if not (_says_nothing(each) or orders(each))]
 
 
 def _says_nothing(each: Statement) -> bool:
@@ -216,12 +219,13 @@ def _lead(each: Statement) -> str:
 
 def best_of(outcomes: Sequence[TurnOutcome], room: int, *, turns: int, known: Sequence[str] = ()) -> list[TurnOutcome]:
     """Return as many of *outcomes* as fit into *room* columns, in order: no text twice, none that is *known*."""
-    left = [each for each in outcomes if width(_text(each)) <= _WIDEST]
+    left = [(_worth(each), each) for each in outcomes if width(_text(each)) <= _WIDEST]
     told, said, taken = [words(text) for text in known], list[frozenset[str]](), list[TurnOutcome]()
     counts = dict.fromkeys(range(turns + 1), 0)
     while left:
-        best = max(left, key=lambda each: _worth(each, counts[each.turn]))
-        left.remove(best)
+        found = max(left, key=lambda each: each[0] / (1 + _CROWD * counts[each[1].turn]))
+        left.remove(found)
+        best = found[1]
         is_led = any((each.turn, each.lead) == (best.turn, best.lead) for each in taken)
         columns = width(best.text if is_led else _text(best))
         if columns > room or counts[best.turn] >= _MOST or _is_known(words(best.text), said, told):
@@ -254,5 +258,5 @@ def _text(each: TurnOutcome) -> str:
     return f"{each.lead}: {each.text}" if each.lead else each.text
 
 
-def _worth(each: TurnOutcome, taken: int) -> float:
-    return each.value / (1 + _CROWD * taken) / math.pow(width(each.text) + 3, _DENSITY)
+def _worth(each: TurnOutcome) -> float:
+    return each.value / math.pow(width(each.text) + 3, _DENSITY)
