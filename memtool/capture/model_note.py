@@ -281,7 +281,8 @@ class _NoteOfAnswer(NamedTuple):
     def _part(self, claim: AnswerLine, name: str) -> str:
         """Return the part *name* of a claim if it stands, else nothing."""
         text = claim.texts.get(name, "")
-        is_there = text and claim.turn and not self.gate.fault(text, claim.turn, is_part=True)
+        number = 0 if name == "error" else claim.turn  # it may have come up long before it was mended
+        is_there = text and claim.turn and not self.gate.fault(text, number, is_part=True)
         return self.short(text) if is_there else ""
 
 

@@ -67,11 +67,11 @@ def _names(part: str) -> Iterator[str]:
 
 
 def stands(name: str, ground: str) -> bool:
-    """Return whether *name*, in small letters, stands in *ground*, which is `folded`."""
+    """Return whether *name*, in small letters, stands in *ground*, which is `folded`. After a `_` more may follow."""
     if name.replace(".", "").isdigit():
         return re.search(rf"(?<!\d)(?<!\d\.){re.escape(name)}(?!\d|\.\d)", ground) is not None
     start = "(?<![a-z0-9_])" if re.match(r"[a-z0-9]", name) else ""  # `.py` is the end of any name
-    end = "(?![a-z0-9_-])" if name.startswith("--") else "(?![a-z0-9_])" if re.search(r"[a-z0-9_]$", name) else ""
+    end = "(?![a-z0-9_-])" if name.startswith("--") else "(?![a-z0-9_])" if re.search(r"[a-z0-9]$", name) else ""
     return re.search(f"{start}{re.escape(name)}{end}", ground) is not None
 
 
