@@ -266,7 +266,7 @@ class World:
 
 def commands(world: World) -> dict[str, Command]:
     """Return the commands that are killed, by name."""
-    fact = next(fact.id for fact in _facts(world) if "Minuten" in fact.fact)
+    fact = next((fact.id for fact in _facts(world) if "Minuten" in fact.fact), "")
     session = {"session_id": "kill-0", "transcript_path": str(world.transcript), "cwd": str(world.project)}
 
     edited = {"file_path": str(world.project / "支付.ts")}
@@ -284,6 +284,8 @@ def commands(world: World) -> dict[str, Command]:
         "supersede": Command(("facts", "supersede", fact, "会话在 30 分钟后结束"), holds=_superseded),
         "remember": Command(("remember", "购物车保存 7 天", "--kind", "knowledge"), holds=_remembered),
         "forget": Command(("forget", fact)),
+        "purge": Command(("purge", "--yes", "--text", "15 Minuten"), holds=_purged),
+        "rewrite": Command(("capture", "--rewrite"), holds=_rewritten),
         "export": Command(("export", str(world.home / "all.json")), holds=_exported),
         "install": Command(("install", "codex"), holds=_installed),
         "hook SessionStart": event("SessionStart", source="startup"),
@@ -341,6 +343,18 @@ def _superseded(world: World) -> str:
 def _remembered(world: World) -> str:
     notes = list(world.vault.glob("areas/projects/*/knowledge/*购物车*"))
     return _registered(world) if len(notes) == 1 else f"{len(notes)} notes were remembered"
+
+
+def _purged(world: World) -> str:
+    files = (path for path in world.vault.rglob("*") if path.is_file() and ".git" not in path.parts)
+    found = [path.name for path in files if b"15 Minuten" in path.read_bytes()]
+    return f"the text is still in {found}" if found else ""
+
+
+def _rewritten(world: World) -> str:
+    notes = [path.read_text(encoding="utf-8") for path in (world.vault / "sessions").glob("sample-*.md")]
+    is_whole = notes and all(text.startswith("---\n") and "\n# " in text for text in notes)
+    return "" if is_whole else "a rewritten note is not whole"
 
 
 def _registered(world: World) -> str:
