@@ -16,9 +16,8 @@ Without a prompt it is about what a session of the project is given at its start
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memtool.errors import UsageError
 from memtool.index.engine import Index
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
 
 _TEXTS, _LISTS = ("project", "prompt"), ("gives", "gives_not")
 _HINT = "docs/history.md shows one."
-_MOST_KNOWN = 2_000  # answers, of a thousand numbers each: some 50 MB
 _SESSION = "memtool-test"  # as whose first prompt each is asked
 
 
@@ -55,52 +53,6 @@ class Expectation(NamedTuple):
     gives: tuple[str, ...] = ()
     gives_not: tuple[str, ...] = ()
     nothing: bool = False
-
-
-class _SharedIndex:
-    """An index of which each question is asked once: nothing is written meanwhile, and a thousand share their words."""
-
-    def __init__(self, db: Tables) -> None:
-        self._db = db
-        self._known: dict[str, Any] = {}
-        self.unpacked = db.unpacked
-
-    def execute(self, sql: str, values: Sequence[Any] = ()) -> _Rows:
-        """Return the rows that *sql* with *values* gives."""
-        return _Rows(self._answer(f"{sql} {values!r}", lambda: self._db.execute(sql, values).fetchall()))
-
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        """Return the method *name* of the index."""
-        return lambda *given: self._answer(f"{name} {given!r}", lambda: getattr(self._db, name)(*given))
-
-    def _answer(self, question: str, ask: Callable[[], Any]) -> Any:  # noqa: ANN401  (whatever the index answers)
-        if question not in self._known:
-            if len(self._known) >= _MOST_KNOWN:
-                self._known.clear()
-            self._known[question] = ask()
-        return self._known[question]
-
-
-class _Rows:
-    """Rows as a cursor gives them."""
-
-    def __init__(self, rows: Sequence[tuple[Any, ...]]) -> None:
-        self._rows = iter(rows)
-
-    def __iter__(self) -> Iterator[tuple[Any, ...]]:
-        return self._rows
-
-    def fetchone(self) -> tuple[Any, ...] | None:
-        """Return the next row, or None."""
-        return next(self._rows, None)
-
-    def fetchmany(self, most: int) -> list[tuple[Any, ...]]:
-        """Return the next rows, so many at most."""
-        return list(islice(self._rows, most))
-
-    def fetchall(self) -> list[tuple[Any, ...]]:
-        """Return the rows that are left."""
-        return list(self._rows)
 
 
 class Verdict(NamedTuple):
@@ -133,11 +85,10 @@ def try_expectations(work: Workspace, index: Index, expectations: Sequence[Expec
         UsageError: one names a project that the vault does not know.
     """
     known = projects_of(work.vault)
-    db = cast("Tables", _SharedIndex(index.db))
     for one in expectations:
         if one.project and one.project not in known:
             raise UsageError(f"expectation {one.number}: there is no project '{one.project}' in the vault", hint="")
-        given = _given(work, db, one)
+        given = _given(work, index.db, one)
         yield Verdict(one, tuple(_faults(one, given)), given)
 
 
