@@ -8,15 +8,15 @@ is theirs. That does not find what is false in the words of its own turn: nothin
 from __future__ import annotations
 
 import re
+import unicodedata
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from math import ceil
 from typing import NamedTuple
 
 from memtool.capture.checks import UNSURE
 from memtool.capture.choices import taken
-from memtool.capture.forbidden import foul
 from memtool.capture.turns import Turn
 from memtool.capture.view import goes_on, pieces_of
 from memtool.text.identifiers import folded, names_in, stands, unfounded, unknown_name, without_names
@@ -27,6 +27,17 @@ from memtool.text.scripts import is_unspaced
 from memtool.text.statements import statements
 from memtool.text.tokens import fold, index_terms, is_stop_word, query_terms
 
+_LINK = re.compile(
+    r"[a-z][a-z0-9+.-]{1,20}://|(?<![a-z])(?:www\.[a-z]|(?:javascript|data|mailto|vbscript):\S)|\]\(|\[\[",
+    re.IGNORECASE,
+)
+_MARKUP = re.compile(  # not `Vec<u8>`, not `<id>`
+    r"</[a-z]|<!--|```|~~~|<[\w-]{0,40}(?:system|context|memory|reminder|instruction|private)[\w-]{0,40}[\s>/]"
+    r"|<[^<>]{0,200}\son\w{1,20}\s{0,9}="
+    r"|<(?:a|b|base|br|button|div|embed|form|h[1-6]|hr|html|i|iframe|img|input|li|link|meta|object|ol|p|pre|script|span"
+    r"|style|svg|table|td|tr|u|ul|video)(?:\s[^<>]{0,500})?/?>",
+    re.IGNORECASE,
+)
 _WORDS, _LESS, _PAIRS = 0.55, 0.5, 0.3  # of the content words; of those of a title or a part; of Chinese pairs
 _BESIDE_NAMES = 0.34  # of the words beside two names
 _ALIKE, _SHORTEST = 0.7, 4  # of the letters of two words, from so many letters on
@@ -220,3 +231,22 @@ def _commands(command: str) -> set[str]:
     """Return *command* and the parts of it that may be named alone: without the pipe, without the change of folder."""
     forms = (one_line(command), _NOISE.sub("", one_line(command)))
     return {part for form in forms for part in (form, form.split(" | ")[0], *_AND.split(form)) if part}
+
+
+def foul(text: str, code: str = "") -> str:
+    """Return why *text* must not be in a note, whatever the session says; empty if it may."""
+    for character in text:
+        if unicodedata.category(character) in ("Cc", "Cf", "Co", "Cs") and character not in "\n\r\t\u200c\u200d":
+            return f"it holds an invisible character (U+{ord(character):04X})"
+    if _LINK.search(text):
+        return "it holds a link"
+    if _MARKUP.search(text):
+        return "it holds markup"
+    if _instruction().search(text) or (code and code in text):
+        return "it repeats an instruction"
+    return ""
+
+
+@cache
+def _instruction() -> re.Pattern[str]:
+    return re.compile(pattern_of("instruction"), re.IGNORECASE)

@@ -13,8 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from memtool.capture.forbidden import foul
-from memtool.capture.gate import LineGate
+from memtool.capture.gate import LineGate, foul
 from memtool.capture.turns import Turn
 from memtool.capture.view import language_of, request
 from memtool.errors import ProviderFailed

@@ -1,22 +1,93 @@
-"""Where the note of a session is, wherever its owner has put it; and the name of a new one."""
+"""Where the note of a session is, wherever its owner has put it; the name of a new one, and which of two gives way."""
 
 from __future__ import annotations
 
 import os
+import re
+import unicodedata
+from collections.abc import Iterable
 from contextlib import suppress
 from datetime import date
+from functools import cache
 from itertools import chain, count
 from pathlib import PurePosixPath
 
+from memtool.capture.captured import read_record, write_record
 from memtool.capture.kept_note import kept_note
-from memtool.capture.note_names import name_from
 from memtool.capture.source import Source
+from memtool.errors import MemtoolError
+from memtool.text.languages import word_set
+from memtool.text.scripts import is_unspaced
+from memtool.text.statements import prose
+from memtool.vault import history
+from memtool.vault.files import read_text, replace
+from memtool.vault.git import ask, tell, texts_in
 from memtool.vault.layout import ARCHIVE, Vault, session_ref
 from memtool.vault.scan import scan
-from memtool.vault.session_names import find_moved, note_of, session_at
+from memtool.vault.session_names import FOLDER, find_moved, note_of, session_at, session_of
 from memtool.vault.sessions import is_as_written
+from memtool.vault.syncing import Remote
 from memtool.vault.uncommitted import note_uncommitted
 from memtool.workspace import Workspace
+
+_MOST_WORDS, _LONGEST, _LONGEST_UNSPACED = 5, 44, 12  # words; characters; characters of a script without spaces
+_LETTERS = 4  # of the session's id, behind a name that another session has
+_LOOKED_AT = 2_000  # characters of a prompt
+_CLAUSES = re.compile(r"(?<=[.!?;:,])\s+|\n+|[。！？；：，、…]+")
+_LINK = re.compile(r"\w+://\S+|<[^>]*>")
+_PATH = re.compile(r"@?(?:[\w.~-]*[/\\])+([\w.-]+)")
+_WORD = re.compile(r"[a-z0-9]+(?:[._+-][a-z0-9]+)*")
+_ASKING = re.compile("(?:请|帮我|帮忙|麻烦|你|我们|把|将)+")
+_PARTS = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9._+-]*[a-zA-Z0-9])?|[^\W_a-zA-Z0-9]+")
+_CONTRACTED = re.compile(r"\b\w+n['’]t\b|['’](?:m|d|ll|re|ve|s)\b")
+
+
+def name_from(texts: Iterable[str]) -> str:
+    """Return a name for a file from the first clause of *texts* that tells something; empty if none does.
+
+    It has words of Latin letters with dashes between them, or, of a script without spaces, its first characters.
+    """
+    shortest = ""
+    for text in texts:
+        plain = _PATH.sub(r" \1 ", _LINK.sub(" ", prose(text[:_LOOKED_AT])))
+        for clause in filter(_tells, _CLAUSES.split(plain)):
+            name = _unspaced(clause) if any(map(is_unspaced, clause)) else _spaced(clause)
+            if "-" in name or any(map(is_unspaced, name)):
+                return name
+            shortest = shortest or name
+    return shortest
+
+
+def _tells(clause: str) -> bool:
+    return clause.strip().casefold() not in word_set("consent")
+
+
+def _spaced(clause: str) -> str:
+    plain = unicodedata.normalize("NFKD", _CONTRACTED.sub("", clause.casefold()))
+    words = _WORD.findall("".join(char for char in plain if not unicodedata.combining(char)))
+    telling = [re.sub(r"[^a-z0-9]+", "-", word).strip("-") for word in words if word not in _empty()]
+    name = "-".join(telling[:_MOST_WORDS])
+    while len(name) > _LONGEST and "-" in name:
+        name = name.rpartition("-")[0]
+    return name[:_LONGEST]
+
+
+def _unspaced(clause: str) -> str:
+    """Return the first characters of *clause*, and the Latin words between them, which do not count."""
+    found, room = [], _LONGEST_UNSPACED
+    for part in _PARTS.findall(unicodedata.normalize("NFKC", _ASKING.sub("", clause.strip(), count=1))):
+        is_latin = part.isascii()
+        found.append(part if is_latin else part[:room])
+        room -= 0 if is_latin else len(part)
+        if room <= 0:
+            break
+    name = "".join(found)[:_LONGEST].strip(".-")
+    return name if len(name) > 1 else ""
+
+
+@cache
+def _empty() -> frozenset[str]:
+    return word_set("function") | word_set("stop_words") | word_set("opening")
 
 
 def place_of_note(work: Workspace, source: Source, recorded: str) -> str:
@@ -79,3 +150,39 @@ def _free_ref(work: Workspace, source: Source, name: str) -> str:
 
 def _is_taken(vault: Vault, ref: str) -> bool:
     return any(os.path.lexists(vault.root / place) for place in (ref, f"{ARCHIVE}{ref}"))
+
+
+def part_same_names(vault: Vault, remote: Remote) -> None:
+    """Rename each note of a session here whose name *remote* has for another one, with its line in the daily note.
+
+    Raises:
+        HistoryFailed: git refuses.
+    """
+    base = ask(vault.root, "merge-base", "HEAD", remote.tracked).out.strip()
+    if not base:
+        return
+    listed = tell(vault.root, "diff", "--name-only", "--no-renames", "--diff-filter=A", "-z", base, remote.tracked)
+    refs = [ref for ref in listed.split("\0") if ref.startswith(FOLDER) and (vault.root / ref).is_file()]
+    theirs = texts_in(vault.root, remote.tracked, refs)
+    for ref in refs:
+        with suppress(MemtoolError, OSError):
+            ours = session_of(ref, read_text(vault.path(ref))[0])
+            if (text := theirs.get(ref)) and session_of(ref, text) != ours:
+                _give_way(vault, ref, ours)
+
+
+def _give_way(vault: Vault, ref: str, session: str) -> None:
+    renamed = f"{FOLDER}{PurePosixPath(ref).stem}-{session[:_LETTERS]}.md"
+    if os.path.lexists(vault.root / renamed):
+        return
+    changed = [ref, renamed]
+    with vault.lock():
+        os.replace(vault.path(ref), vault.path(renamed))
+        for path in sorted((vault.root / vault.daily).glob("*.md")):
+            text, expected = read_text(path)
+            if f"](../{ref})" in text:
+                replace(path, text.replace(f"](../{ref})", f"](../{renamed})"), expected=expected)
+                changed.append(path.relative_to(vault.root).as_posix())
+    write_record(vault, session, read_record(vault, session)._replace(ref=renamed))
+    with vault.lock("history"):
+        history.commit(vault.root, changed, f"sync: {renamed} gives way to another session's note")

@@ -8,7 +8,7 @@ from functools import partial
 import click
 
 from memtool.capture.by_hand import keep_what_is_by_hand
-from memtool.capture.same_names import part_same_names
+from memtool.capture.note_place import part_same_names
 from memtool.cli import output
 from memtool.cli.session import Session, with_vault
 from memtool.index.engine import catch_up

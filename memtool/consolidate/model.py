@@ -17,8 +17,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from memtool.capture.forbidden import foul
-from memtool.capture.gate import Ground, content_terms, ground_of, is_borne
+from memtool.capture.gate import Ground, content_terms, foul, ground_of, is_borne
 from memtool.consolidate.proposals import LIKELY, LONGEST, Proposal
 from memtool.consolidate.session_views import SessionView
 from memtool.errors import ProviderFailed

@@ -7,8 +7,7 @@ from capture.inventions import INVENTED
 from hypothesis import given, strategies
 
 from memtool.capture.checks import UNSURE
-from memtool.capture.forbidden import foul
-from memtool.capture.gate import LineGate
+from memtool.capture.gate import LineGate, foul
 from memtool.capture.turns import AgentPlan, Dialog, FileEdit, Run, Turn
 
 SESSION = [

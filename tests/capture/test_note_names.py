@@ -5,7 +5,7 @@ import re
 import pytest
 from hypothesis import given, strategies as st
 
-from memtool.capture.note_names import name_from
+from memtool.capture.note_place import name_from
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from two_machines import TwoMachines
 
 from memtool.capture.captured import Record, read_record, write_record
-from memtool.capture.same_names import part_same_names
+from memtool.capture.note_place import part_same_names
 from memtool.vault.layout import Vault
 from memtool.vault.session_names import note_of
 
