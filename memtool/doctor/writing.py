@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from heapq import nlargest
 from typing import NamedTuple
 
 from memtool.doctor.check import NOTE, OK, Check
@@ -19,6 +20,7 @@ from memtool.vault.session_names import FOLDER
 from memtool.workspace import Workspace
 
 _LAST = 10  # notes
+_LOOKED_INTO = 500  # notes, those of the newest files: a clone may have made all of them at once
 _HEAD = 4_096  # bytes of a note
 _RULES = ("rules", "extractive")
 
@@ -30,9 +32,11 @@ class _WrittenNote(NamedTuple):
     writer: str
 
 
-def writer_checks(work: Workspace, refs: Iterable[str]) -> Iterator[Check]:
-    """Give a finding on who wrote the last notes among the files *refs* of the vault."""
-    last = sorted(_notes(work.vault, refs), reverse=True)[:_LAST]
+def writer_checks(work: Workspace, stamps: Mapping[str, tuple[int, int]]) -> Iterator[Check]:
+    """Give a finding on who wrote the last notes among the files of the vault with these *stamps*."""
+    refs = (ref for ref in stamps if ref.startswith(FOLDER) and ref.endswith(".md"))
+    newest = nlargest(_LOOKED_INTO, refs, key=lambda ref: (stamps[ref][1], ref))
+    last = sorted(_notes(work.vault, newest), reverse=True)[:_LAST]
     if not last:
         return
     counts = Counter(_called(note.writer) for note in last)
@@ -52,12 +56,11 @@ def writer_checks(work: Workspace, refs: Iterable[str]) -> Iterator[Check]:
 
 def _notes(vault: Vault, refs: Iterable[str]) -> Iterator[_WrittenNote]:
     for ref in refs:
-        if ref.startswith(FOLDER) and ref.endswith(".md"):
-            with suppress(OSError):
-                matter, _ = split_front_matter(read_head(vault.root / ref, _HEAD).decode("utf-8", "replace"))
-                fields = plain_fields(matter or "")
-                if fields.get("type") == "session":
-                    yield _WrittenNote(fields.get("updated") or fields.get("date", ""), fields.get("writer", ""))
+        with suppress(OSError):
+            matter, _ = split_front_matter(read_head(vault.root / ref, _HEAD).decode("utf-8", "replace"))
+            fields = plain_fields(matter or "")
+            if fields.get("type") == "session":
+                yield _WrittenNote(fields.get("updated") or fields.get("date", ""), fields.get("writer", ""))
 
 
 def _called(writer: str) -> str:

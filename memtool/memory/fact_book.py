@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -125,10 +126,11 @@ def rivals_of(facts: Sequence[StoredFact], unfinished: list[str] | None = None) 
         if stored.fact.status == "active" and stored.fact.id:
             by_file.setdefault(stored.ref, []).append(stored)
     for ref, group in by_file.items():
-        told = [(stored.fact.id, words(stored.fact.fact), statement(stored.fact.fact)) for stored in group]
+        statement_of = cache(statement)  # few facts are alike, and it takes longer than to tell so
+        told = [(stored.fact.id, words(stored.fact.fact), stored.fact.fact) for stored in group]
         pairs = ((one, other) for at, one in enumerate(told) for other in told[:at] if _are_alike(one[1], other[1]))
         for one, other in islice(pairs, _MOST_PAIRS):
-            if contradicts(one[2], other[2], in_one_place=True):
+            if contradicts(statement_of(one[2]), statement_of(other[2]), in_one_place=True):
                 found.setdefault(one[0], []).append(other[0])
                 found.setdefault(other[0], []).append(one[0])
         if unfinished is not None and next(pairs, None):
