@@ -82,7 +82,7 @@ def _by_key(givings: Iterable[Giving]) -> dict[str, list[GivenLine]]:
 def _line(key: str, same: Sequence[GivenLine], contexts: Iterable[Heard]) -> _Line:
     """Return the line that was given as all of *same*, with the beginning of it in each of *contexts* that holds it."""
     ids = "|".join(sorted({re.escape(line.id) for line in same}))
-    ends = re.compile(rf"^(.*) \[(?:{ids})[\] ]", re.MULTILINE)
+    ends = re.compile(rf"^(?:.*\] · )?(.*?) \[(?:{ids})[\] ]", re.MULTILINE)  # several may be on one line
     arrivals = tuple(each._replace(text=match[1]) for each in contexts if (match := ends.search(each.text)))
     places = frozenset(place.casefold() for line in same for place in (line.id, line.ref))
     return _Line(key, len(same), arrivals, _names(arrivals[0]) if arrivals else frozenset(), places)

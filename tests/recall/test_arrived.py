@@ -67,6 +67,12 @@ def test_what_the_client_cut_off_did_not_arrive() -> None:
     assert fates((AGENT, "I saw [k3f9] somewhere")) == [(0, None), (0, None)]
 
 
+def test_of_several_statements_on_one_line_each_has_names_of_its_own() -> None:
+    block = "- 2026-02-03 login [d4k2 2026-02-03-login] · 时间差在 jwt_leeway.ts [k3f9] · 金额用整数 money.ts [m4x7]"
+    assert fates((CONTEXT, block), (AGENT, "It is in jwt_leeway.ts.")) == [(1, True), (1, False)]
+    assert fates((CONTEXT, block), (AGENT, "见 money.ts。")) == [(1, False), (1, True)]
+
+
 def test_a_line_arrives_as_often_as_it_was_given_and_no_oftener() -> None:
     given = [Giving(f"2026-02-10T14:3{turn}", PROMPT, "shop", turn, lines=(FIX,)) for turn in (1, 7)]
     heard = [Heard(number, CONTEXT, BLOCK) for number in (1, 2, 3)]
