@@ -12,7 +12,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from memtool.consolidate.proposals import ARROW, LIKELY, SURE, Judge, Judged, Proposal
 from memtool.consolidate.session_views import SessionView, quotation
@@ -33,6 +33,8 @@ from memtool.vault.layout import facts_ref
 from memtool.vault.sessions import Line
 from memtool.workspace import Workspace
 
+T = TypeVar("T")
+
 PROVED = "✓"  # in the line of a fix, before what proved it
 _RETURNED = 0.15  # confidence that each further session brings
 _MOST = 0.95
@@ -46,12 +48,13 @@ def proposals_of(sessions: Sequence[SessionView], only_rules: Container[str] = (
 
     Of the sessions whose ids *only_rules* holds, rules are taken: a model has chosen among the other lines.
     """
-    return _merged(
+    proposals = (
         found
         for view in sessions
         for line in view.lines
         if (line.role == RULE or view.id not in only_rules) and (found := _proposal(view, line))
     )
+    return [_one(group) for group in grouped(proposals, lambda one: one.text, lambda one: one.project)]
 
 
 def _proposal(view: SessionView, line: Line) -> Proposal | None:
@@ -77,18 +80,17 @@ def _is_proved(line: Line) -> bool:
     return line.role == FIX and line.text.partition(PROVED)[0].count(ARROW) >= _STEPS and PROVED in line.text
 
 
-def _merged(proposals: Iterable[Proposal]) -> list[Proposal]:
-    """Return *proposals* with those that say the same in one project as one, in the words of the newest."""
-    groups: list[tuple[Claim, list[Proposal]]] = []
-    for proposal in proposals:
-        claim = statement(proposal.text)
-        for other, group in groups:
-            if group[0].project == proposal.project and is_same(claim, other):
-                group.append(proposal)
-                break
+def grouped(items: Iterable[T], text_of: Callable[[T], str], place_of: Callable[[T], str]) -> list[list[T]]:
+    """Return *items* in groups of those that say the same in one place."""
+    groups: list[tuple[str, Claim, list[T]]] = []
+    for item in items:
+        place, claim = place_of(item), statement(text_of(item))
+        same = (group for where, other, group in groups if where == place and is_same(claim, other))
+        if (group := next(same, None)) is not None:
+            group.append(item)
         else:
-            groups.append((claim, [proposal]))
-    return [_one(group) for _, group in groups]
+            groups.append((place, claim, [item]))
+    return [group for _, _, group in groups]
 
 
 def _one(group: Sequence[Proposal]) -> Proposal:

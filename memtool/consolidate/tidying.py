@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
+from memtool.consolidate.distilling import grouped
 from memtool.consolidate.session_views import SessionView
 from memtool.memory.archiving import Move
 from memtool.memory.fact_book import FactBook, StoredFact, stands
-from memtool.recall.remembering.near_duplicates import is_same, statement
 from memtool.text.languages import labels, pattern_of
 from memtool.text.similarity import is_said, words
 from memtool.vault.authors import AGENT, COMMAND
@@ -99,15 +100,7 @@ def shared_section(book: FactBook, work: Workspace) -> str:
 
 
 def _shared(held: Sequence[StoredFact]) -> Iterator[str]:
-    groups: list[list[StoredFact]] = []
-    for stored in held:
-        claim = statement(stored.fact.fact)
-        same = (group for group in groups if is_same(claim, statement(group[0].fact.fact)))
-        if group := next(same, None):
-            group.append(stored)
-        else:
-            groups.append([stored])
-    for group in groups:
+    for group in grouped(held, lambda stored: stored.fact.fact, lambda _: ""):
         if len(projects := {stored.project for stored in group}) > 1:
             yield _line(group[0], ", ".join(sorted(projects)))
 
@@ -143,15 +136,6 @@ def _proving(sessions: Sequence[SessionView]) -> list[str]:
 
 
 def _section(title: str, lines: Sequence[str]) -> str:
-    return f"## {title}\n\n" + "\n".join(within(lines, _LARGEST))
-
-
-def within(lines: Sequence[str], room: int) -> list[str]:
-    """Return as many of *lines*, from the first on, as have *room* characters."""
-    kept: list[str] = []
-    for line in lines:
-        room -= len(line) + 1
-        if room < 0:
-            break
-        kept.append(line)
-    return kept
+    """Return as many of *lines*, from the first on, as there is room for."""
+    ends = accumulate(len(line) + 1 for line in lines)
+    return f"## {title}\n\n" + "\n".join(line for line, end in zip(lines, ends, strict=True) if end <= _LARGEST)
