@@ -30,6 +30,7 @@ _FIELDS = (
 _DAY = "CASE WHEN c.date <> '' THEN c.date ELSE date(n.mtime_ns / 1000000000, 'unixepoch', 'localtime') END"
 _HEAD = ("project", "updated", "directory", "transcript", "links")  # labels of a session's note
 WIDTH = 240  # characters
+LONGEST_TOLD = 1_000  # characters of statements that were chosen: they are whole
 TURN = "transcript"  # the kind of a hit that is a turn of a kept session
 _LONGEST_CUT = 20  # characters of a word that a snippet may leave out at its beginning
 
@@ -76,7 +77,7 @@ class Hit(NamedTuple):
 
     def snippet(self) -> Snippet:
         """Return the part of the text to show; made when it is shown, as it takes longer than to find the chunk."""
-        return snippet(self.told or self.text, self.terms)
+        return snippet(self.told or self.text, self.terms, max(WIDTH, min(len(self.told), LONGEST_TOLD)))
 
 
 class Found(NamedTuple):

@@ -102,7 +102,7 @@ def find_hits(work: Workspace, query: str, wanted: Filter) -> tuple[Iterator[Hit
         if not query:
             return list_memories(work, wanted, limit=most).hits, ()
         asked = SearchAsked(query=query).model_copy(update={"limit": most})
-        found = search_vault(work, asked, wanted=wanted)
+        found = search_vault(work, asked, wanted=wanted, each_once=False)
         return found.hits, found.notices
 
     def all_of(hits: Sequence[Hit]) -> Iterator[Hit]:

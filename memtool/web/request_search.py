@@ -17,6 +17,8 @@ from memtool.index.semantic import VectorSource
 from memtool.index.status import index_notices
 from memtool.memory.memories import id_of, uses_of
 from memtool.recall.agent_search import use_ready
+from memtool.recall.answers.answer import IN_FIELDS
+from memtool.recall.answers.found import CHUNKS, answers_of, labelled, memories
 from memtool.recall.prompts.evidence import weighed
 from memtool.text.lines import without_surrogates
 from memtool.text.tokens import index_terms
@@ -76,11 +78,17 @@ def filter_of(work: Workspace, asked: SearchAsked) -> Filter:
 
 
 def search_vault(
-    work: Workspace, asked: SearchAsked, use: UseIndex | None = None, *, wanted: Filter | None = None
+    work: Workspace,
+    asked: SearchAsked,
+    use: UseIndex | None = None,
+    *,
+    wanted: Filter | None = None,
+    each_once: bool = True,
 ) -> Searched:
     """Return what the vault holds of *asked*, from a fresh index; or what the index does that *use* opens.
 
-    The part to look in is *wanted*, if that is given, else what *asked* names.
+    The part to look in is *wanted*, if that is given, else what *asked* names. With *each_once*, a note is one hit, and
+    what is told of it are the statements that answer.
 
     Raises:
         UsageError: there is no word to look for.
@@ -99,13 +107,14 @@ def search_vault(
             index,
             text,
             wanted,
-            limit=asked.limit,
+            limit=asked.limit * (CHUNKS if each_once else 1),
             mode=chosen.mode,
             fusion=work.settings.search.fusion,
             vectors=chosen.vectors,
         )
         notices = (*chosen.notices, *index_notices(index), *found.notices, *unknown_names(index, wanted))
-        return Searched(found.hits, tuple(_likeness(found.hits)), found.mode, notices, 0.0)
+        hits = _each_once(index, text, found.hits, asked.limit) if each_once else found.hits
+        return Searched(hits, tuple(_likeness(hits)), found.mode, notices, 0.0)
 
     found = use(look) if use else use_ready(work, look)
     kept = [(hit, like) for hit, like in zip(found.hits, found.similarity, strict=True) if like >= asked.min_similarity]
@@ -114,6 +123,13 @@ def search_vault(
         similarity=tuple(like for _, like in kept),
         took=time.perf_counter() - started,
     )
+
+
+def _each_once(index: Index, text: str, hits: Sequence[Hit], limit: int) -> tuple[Hit, ...]:
+    some = memories(hits)[:limit]
+    answers = answers_of(index.db, text, some, IN_FIELDS, is_first=False)
+    told = ("\n".join(labelled(answer.statements)) for answer in answers)
+    return tuple(hit._replace(told=said) for hit, said in zip(some, told, strict=True))
 
 
 def found_fields(work: Workspace, asked: SearchAsked, found: Searched) -> dict[str, Any]:

@@ -183,7 +183,7 @@ def test_the_hour_counts_at_which_a_memory_expires(client: TestClient, desk: Des
         assert client.post("/save", json={"content": text, "expires_at": expires}).json()["stored"]
     assert len(found()) == 2
     desk.pass_time(40 * 60)  # 15:10 in this zone
-    assert found() == ["桥 opens again. "]
+    assert found() == ["桥 opens again."]
     assert [fact.expires for fact in desk.facts("areas/global/facts.json")] == [
         "2026-02-10T15:00:00+08:00", "2026-02-10T09:00:00+00:00",
     ]  # fmt: skip

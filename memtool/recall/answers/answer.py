@@ -28,6 +28,7 @@ class Budget(NamedTuple):
 
 PRINTED = Budget(2_300, notes=5, statements=12, first=0.44)  # a page of `memtool search`
 TO_AGENT = Budget(4_500, notes=5, statements=30, first=0.4, fills=True)  # a page of the tool `context_search`
+IN_FIELDS = Budget(4_000, notes=5, statements=3, first=0.3)  # a page of the service, and of its viewer
 LISTED = Budget(100_000, notes=20, statements=3)  # what there is, without a question
 
 
