@@ -160,16 +160,20 @@ class _Answer(NamedTuple):
 
     def within(self, share: float) -> Recalled:
         """Return it with as many statements as *share* of its room holds."""
+        if self.left_out:
+            return self._saying(self.told.statements)._replace(left_out=self.left_out)
         room = self.budget._replace(characters=int(share * self.budget.characters))
-        lines = () if self.left_out else choose(self.weights, self.fresh, room)
-        shown = lines or self.told.statements
-        first = shown[0]
+        lines = choose(self.weights, self.fresh, room)
+        if not lines:
+            return self._saying(self.told.statements)._replace(left_out=AT_START)
+        return self._saying(lines)._replace(files=files_beside(self.told.note, lines))
+
+    def _saying(self, lines: Sequence[Line]) -> Recalled:
+        first = lines[0]
         return self.hit._replace(
-            text=BETWEEN.join(line.text for line in shown), role=first.role, author=first.author,
-            first_line=first.number, last_line=first.number,
+            text=BETWEEN.join(line.text for line in lines), role=first.role, author=first.author,
+            first_line=first.number, last_line=first.number, statements=tuple(lines),
             date=self.told.note.date or self.hit.date, relevance=self.told.likelihood, evidence=self.told.signs,
-            statements=shown, files=files_beside(self.told.note, shown),
-            left_out=self.left_out or ("" if lines else AT_START),
         )  # fmt: skip
 
 
