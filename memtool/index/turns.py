@@ -108,20 +108,20 @@ def _found(index: Index, db: sqlite3.Connection, text: str, wanted: Filter, limi
 
 def with_turns(index: Index, found: Found, text: str, wanted: Filter, *, limit: int) -> Found:
     """Return what was *found* among the notes, and the turns of sessions that answer *text* better, or only those."""
-    only = wanted.transcripts == "only"
-    turns = find_turns(index, text, wanted, limit=limit if only else 1)
-    notices = (*found.notices, *turns.notices)
-    if only:
-        return found._replace(hits=tuple(_as_hit(hit, turns.idf) for hit in turns.hits), notices=notices)
+    if wanted.transcripts == "only":
+        turns = find_turns(index, text, wanted, limit=limit)
+        hits = tuple(_as_hit(hit, turns.idf, hit.score) for hit in turns.hits)
+        return Found(hits, "bm25", turns.notices)
+    turns = find_turns(index, text, wanted, limit=1)
     best = found.hits[0] if found.hits else None
     covered = share_of(turns.idf, telling_terms(f"{best.title} {best.heading} {best.text}")) if best else 0.0
     better = [hit for hit in turns.hits if hit.score >= max(_FLOOR, covered + _MORE)]
-    scale = best.score / (covered or 1.0) if best else 1.0  # so that the first score is the largest
-    first = [_as_hit(hit, turns.idf, scale=max(scale, best.score if best else 0.0)) for hit in better]
-    return found._replace(hits=(*first, *found.hits)[:limit], notices=notices)
+    least = best.score if best else 0.0
+    first = [_as_hit(hit, turns.idf, least + (abs(least) or 1.0) * (hit.score - covered)) for hit in better]
+    return found._replace(hits=(*first, *found.hits)[:limit], notices=(*found.notices, *turns.notices))
 
 
-def _as_hit(hit: TurnHit, idf: Mapping[str, float], *, scale: float = 1.0) -> Hit:
+def _as_hit(hit: TurnHit, idf: Mapping[str, float], score: float) -> Hit:
     return Hit(
         path=hit.ref,
         start_line=1,
@@ -132,7 +132,7 @@ def _as_hit(hit: TurnHit, idf: Mapping[str, float], *, scale: float = 1.0) -> Hi
         heading=f"turn {hit.turn}",
         date=hit.date,
         category="conversation",
-        score=round(hit.score * scale, 4),
+        score=round(score, 4),
         text=hit.text,
         author=hit.author,
         why={"transcript": {"covered": round(hit.score, 3)}},

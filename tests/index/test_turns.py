@@ -105,7 +105,9 @@ def kept(desk: Desk) -> Desk:
     ],
 )
 def test_a_turn_answers_where_no_note_does(kept: Desk, question: str, turn: int, said: str) -> None:
-    first = ask(kept, question).hits[0]
+    found = ask(kept, question)
+    first = found.hits[0]
+    assert [hit.score for hit in found.hits] == sorted((hit.score for hit in found.hits), reverse=True)
     assert (first.kind, first.session, first.turn) == (TURN, "one", turn)
     assert said in first.snippet().text
     assert (first.path, first.project, first.date) == ("sessions/2026-02-01-one.md", "shop", "2026-02-01")
@@ -125,6 +127,7 @@ def test_turns_can_be_searched_alone(kept: Desk) -> None:
     found = ask(kept, "gateway", "only")
     assert {hit.session for hit in found.hits} == {"one", "two"}
     assert {hit.kind for hit in found.hits} == {TURN}
+    assert ask(kept, "IdempotencyKeyFilter", "only").notices == ()  # no note holds it, which is nothing to tell here
 
 
 @pytest.mark.parametrize(
