@@ -156,6 +156,7 @@ Put the caching on the list for later.
 Windows 的测试以后补。
 """
 NOTHING = """
+We need a map on the page of the stores.
 Fix the typo in the README.
 Run the tests again.
 The build fails on CI.
