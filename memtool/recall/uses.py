@@ -53,7 +53,8 @@ class Fate(NamedTuple):
 class Sums(NamedTuple):
     """What became of several lines: how often they were *given*, *arrived* and were *used*.
 
-    *shown* of them say by a name whether they were used. `arrived` is None where no transcript shows it.
+    *shown* of them say by a name whether they were used. Lines of which no transcript shows whether they arrived count
+    only where there are no others; then `arrived` is None.
     """
 
     given: int
@@ -69,7 +70,8 @@ class Sums(NamedTuple):
 
 def sums_of(fates: Iterable[Fate]) -> Sums | None:
     """Return the sums of *fates*; None without any."""
-    known = list(fates)
+    told = list(fates)
+    known = [fate for fate in told if fate.arrived is not None] or told
     arrived = [fate.arrived for fate in known if fate.arrived is not None]
     shown = [fate.used for fate in known if fate.used is not None]
     given = sum(fate.given for fate in known)

@@ -299,4 +299,4 @@ def test_doctor_says_what_became_of_given_lines_and_that_a_client_drops_them(des
     assert "arrived 0" in check.sentence
     keep_fates(folder, "s2", "2026-02-10", [Fate("a", 4, 4, used=True)])
     (check,) = work_room.given_checks(desk.work)
-    assert (check.state, "given 18, arrived 4, used 1 of 1" in check.sentence) == (OK, True)
+    assert (check.state, "given 9, arrived 4, used 1 of 1" in check.sentence) == (OK, True)

@@ -16,6 +16,7 @@ from memtool.recall.uses import (
     keep_fates,
     read_uses,
     seldom_used,
+    sums_of,
 )
 
 COUNT = "import sys; from pathlib import Path; from memtool.recall.uses import count_uses\n"
@@ -96,3 +97,10 @@ def test_what_became_of_lines_is_read_by_session_and_by_day_and_goes_after_ninet
     assert fates_between(tmp_path, "2026-02-04", "2026-02-09") == []
     keep_fates(tmp_path, "s3", "2026-05-10", [])
     assert [fates_of_session(tmp_path, name) != {} for name in ("s1", "s2")] == [False, True]
+
+
+def test_sums_leave_out_what_no_transcript_shows_unless_there_is_nothing_else() -> None:
+    assert sums_of([]) is None
+    assert str(sums_of([Fate("a", 2)])) == "given 2; no transcript shows whether they arrived"
+    both = [Fate("a", 2), Fate("解", 3, 3, used=True), Fate("c", 1, 0), Fate("d", 1, 1, used=False)]
+    assert str(sums_of(both)) == "given 5, arrived 4, used 1 of 2 that would show it"
