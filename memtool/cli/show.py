@@ -108,7 +108,7 @@ def _given(session: Session, line_id: str) -> str:
 
 
 def _used(session: Session, reading: Reading) -> int:
-    """Return how often the note or fact was given or read before, and count this reading."""
+    """Return how often the note or fact was used or read before, and count this reading."""
     try:
         folder = session.work.index_folder
     except NotWritable:  # there is no place to count in

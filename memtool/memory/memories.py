@@ -51,7 +51,7 @@ class StoredMemory(NamedTuple):
         summary: a few words for lists, as somebody gave them.
         created: ISO date or time.
         status: `active`, `superseded` or `archived`.
-        uses: how often it was given or read.
+        uses: how often it was used or read.
         path, start_line, end_line: where it stands.
     """
 

@@ -239,5 +239,5 @@ def weighed(relevance: float, category: str, *, age_days: float | None, uses: in
 
 
 def importance(uses: int) -> float:
-    """Return from 0 to 1 how important something is that was given or read *uses* times."""
+    """Return from 0 to 1 how important something is that was used or read *uses* times."""
     return min(1.0, math.log(1 + max(0, uses)) / math.log(1 + _MANY_USES))
