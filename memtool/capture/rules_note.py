@@ -91,7 +91,9 @@ def _to_clause(text: str) -> str:
         return text
     heads = [text[: match.start()] for match in _CLAUSE_END.finditer(text)]
     fit = [head for head in heads if _LEAST_BEGINNING <= width(head) < _WIDEST_BEGINNING]
-    return f"{fit[-1]}…".replace("?…", "?").replace("？…", "？") if fit else shortened(text, _WIDEST_BEGINNING)
+    if not fit:
+        return shortened(text, _WIDEST_BEGINNING)
+    return fit[-1] if is_question(fit[-1]) else f"{fit[-1].rstrip('.。')}…"
 
 
 def _asked(turns: Sequence[Turn]) -> str:

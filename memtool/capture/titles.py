@@ -41,8 +41,8 @@ _CLAUSES = (
 )
 _SUBORDINATE = r"(?:When|If|While|Since|Once|After|Before|As|Because|Although|Instead|However|With|In|On|For|To)\b"
 _HANGING = re.compile(rf"{_SUBORDINATE}|(?:Try|This|That|It|These|But|So|Now|I|You|We|Here|All|Everything)\b")
-_PAIRED = re.compile(r"\b(?:between|both|either)\b")  # goes on behind an "and"
-_SPEAKER = re.compile(r"^(?:I've|I have|We've|We have) (?=\w+ed\b)")  # "I've updated …"
+_UNFINISHED = re.compile(r"\b(?:between|both|either)\b|\b(?:a|an|and|are|at|from|in|is|of|on|or|the|to|with)$")
+_SPEAKER = re.compile(r"^(?:I|We)(?:'ve| have)? (?=\w+ed\b)")  # "I've updated …"
 _PAST = re.compile(r"^(?:[A-Z]?[a-z]+ed|Built|Made|Wr[io]t\w+|Found|Set)\b|\bnow\b|已|完成")
 _LABELLED = re.compile(r"\W|\d+\.|[^:：]{1,24}[:：]\s|[\w/.-]+/[\w/.-]+ |.* = ")  # "Option 1: …", a path, a cell
 _WORD = re.compile(r"(?<![\w./(`-])[^\W\d_]+(?![\w./(-])")
@@ -177,7 +177,7 @@ def _head(text: str) -> tuple[str, float]:
         return "", 0.0
     for clause in _CLAUSES:
         heads = [whole[: match.start()] for match in clause.finditer(whole)]
-        fit = [head for head in heads if width(head) >= _LEAST_CUT and _is_title(head) and not _PAIRED.search(head)]
+        fit = [head for head in heads if width(head) >= _LEAST_CUT and _is_title(head) and not _UNFINISHED.search(head)]
         if fit:
             return fit[-1], _CUT
     return "", 0.0
