@@ -160,9 +160,22 @@ def claude_mem(place: Place) -> Iterator[Ask]:
     yield ask
 
 
+@contextmanager
+def qmd(place: Place) -> Iterator[Ask]:
+    """Its keyword search, without the models that it would download. It needs Node 22, or Bun as `node`."""
+    if place.fill:
+        place.run("qmd", "collection", "add", str(place.vault), "--name", "notes")
+
+    def ask(question: str) -> list[str]:
+        found = place.run("qmd", "search", question, "--json", "-n", str(_MOST))
+        return [hit["file"].removeprefix("qmd://notes/") for hit in json.loads(found)]
+
+    yield ask
+
+
 TOOLS: dict[str, Callable[[Place], AbstractContextManager[Ask]]] = {
     "grep": grep, "memtool": memtool, "memtool-vectors": memtool_vectors, "memsearch": memsearch,
-    "basic-memory": basic_memory, "mcp-memory-service": mcp_memory_service, "claude-mem": claude_mem,
+    "basic-memory": basic_memory, "mcp-memory-service": mcp_memory_service, "claude-mem": claude_mem, "qmd": qmd,
 }  # fmt: skip
 
 
