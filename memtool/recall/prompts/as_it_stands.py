@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from memtool.errors import OutsideVault
 from memtool.named_tuple import NamedTuple
 from memtool.recall.prompts.evidence import Recalled
-from memtool.recall.prompts.passages import Passage, passages
+from memtool.recall.prompts.passages import passages
 from memtool.vault.expiry import is_past
 from memtool.vault.files import KnownStamp, content_hash, is_suspect, read_head
 from memtool.vault.layout import is_facts_file, is_outside
@@ -226,16 +226,9 @@ def _place(hit: Recalled, lines: Sequence[str]) -> tuple[int, int] | None:
 def _summed_up(hit: Recalled, text: str) -> Recalled:
     """Return *hit* with what its note, which begins with *text*, says about itself.
 
-    That is the summary in its front matter or its first sentence; of a session, the line of its note that comes first.
+    That is the summary in its front matter or its first sentence.
     """
     matter, body = _parted(text)
-    if hit.kind == "session":
-        line = next(iter(passages(body, hit.kind)), Passage("", 0, 0))
-        number = text[: len(text) - len(body)].count("\n") + 1
-        return hit._replace(
-            text=line.text, first_line=number + line.first, last_line=number + line.last,
-            role=line.role, author=line.author, asked=line.asked,
-        )  # fmt: skip
     told = _field(matter, "summary") or _field(matter, "description")
     return hit._replace(summary=told or next((passage.text for passage in passages(body, hit.kind)), ""))
 

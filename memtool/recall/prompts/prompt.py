@@ -12,7 +12,7 @@ from memtool.named_tuple import NamedTuple
 from memtool.recall.answers.answer import Budget
 from memtool.recall.answers.likelihood import FLOOR, LATER_FLOOR
 from memtool.recall.answers.sessions import MOST_LOOKED_AT, Kind, Told, files_beside, told_by, wanted_by
-from memtool.recall.answers.statements import LONGEST, choose, whole
+from memtool.recall.answers.statements import LONGEST, choose, strength, whole
 from memtool.recall.framing import MOST_UNITS, defused, framed, line_id
 from memtool.recall.given import (
     AT_START,
@@ -195,6 +195,8 @@ def _sessions(found: Found, work: Workspace, asked: Asked, ledger: Ledger) -> li
         share = shares[at] if at < len(shares) else 0.0
         room = budget._replace(characters=int(share * budget.characters))
         fresh = [line for line in each.lines if not start or defused(line.text)[:_TELLING] not in start]
+        if wanted.kind is not Kind.QUESTION:  # an answer may use other words; beside a task they would be noise
+            fresh = [line for line in fresh if strength(wanted.weights, line) > 0]
         answers.append(_Answer(hits[each.ref], each, fresh, wanted.weights, room, "" if at < count else BELOW_FLOOR))
     return answers
 

@@ -291,20 +291,6 @@ def test_a_note_of_a_session_is_read_as_it_is_unless_it_is_its_own_or_ended(harb
     assert current_note(ref, work, "s9") == ""
 
 
-def test_a_session_that_is_found_by_its_title_is_given_by_the_line_that_comes_first(harbour: Harbour) -> None:
-    matter = "---\ntype: session\nproject: harbour\n---\n\n"
-    harbour.write("sessions/s5.md", f"{matter}# lighthouse → 灯塔在北码头\n\n1. **Decisions**: paint it red (user)\n")
-    harbour.write("sessions/s6.md", f"{matter}# lighthouse: which colour? → Shall I commit it?\n")
-    harbour.opened()
-    hit = Recalled("sessions/s5.md", 6, 6, "session", "harbour", "conversation", "2026-02-10", "lighthouse", "")
-    with current_index(harbour.place.folder) as db:
-        [first, empty] = as_they_stand(
-            [hit, hit._replace(ref="sessions/s6.md")], db, work_on(harbour.place.vault), "s9"
-        )
-    assert (first.text, first.author, first.asked, first.first_line) == ("灯塔在北码头", "agent", "lighthouse", 6)
-    assert (empty.text, empty.summary) == ("", "")
-
-
 @pytest.mark.parametrize("changed", [False, True])
 def test_a_fact_that_is_to_be_looked_at_again_says_so(harbour: Harbour, changed: bool) -> None:
     marked = fact("tide", TIDE_FACT["fact"], review='tides.toml has "changed" since')
