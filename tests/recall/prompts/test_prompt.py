@@ -11,6 +11,7 @@ import pytest
 from desk import Desk
 
 from memtool.index import schema
+from memtool.recall.answers.statements import terms_of
 from memtool.recall.given import NEVER_USED
 from memtool.recall.ledger import Ledger
 from memtool.recall.prompts.evidence import Evidence, Recalled, Whereabouts
@@ -260,3 +261,69 @@ def test_two_subjects_are_no_contradiction() -> None:
     elsewhere = fact("Access tokens live 24 hours.", "agent", ref="areas/projects/blog/facts.json")
     note = fact("Access tokens live 24 hours.", "agent", ref="sessions/a.md", kind="session")
     assert contradicted([access, refresh, elsewhere, note]) == set()
+
+
+NOTE = """---
+type: session
+session: s7
+date: 2026-02-02
+project: shop
+---
+
+# Safari login works
+
+## Done
+- *why does login fail in Safari?*
+  - The cookie was missing because `SameSite=None` needs `Secure`.
+- *and now?*
+  - All tests pass.
+## Rules
+- “支付回调里不要写 cookie”
+
+**Files**: test_issue.py, auth/cookie.ts, middleware/jwt.ts
+"""
+
+
+@pytest.fixture
+def told(vault: Vault) -> Iterator[Callable[..., Given]]:
+    """What a prompt is given of the one session that was found."""
+    (vault.root / "sessions/s7.md").write_text(NOTE, encoding="utf-8")
+    db = sqlite3.connect(":memory:", factory=schema.SqliteTables)
+    schema.create(db)
+    hit = Recalled("sessions/s7.md", 12, 12, "session", "shop", "conversation", "", "login", "", relevance=0.9)
+
+    def given(prompt: str, turn: int = 1, **ledger: Any) -> Given:
+        terms = terms_of(prompt)
+        found = Found([], [hit], dict.fromkeys(terms, 4.0), dict.fromkeys(terms, 1.0))
+        asked = Asked(question_of(prompt), "shop", "s1")
+        start = Ledger(turn, **ledger)
+        return memories_for_prompt(Desk(vault).work, db, asked, start, lambda _: {}, finder=lambda *_: found)
+
+    yield given
+    db.close()
+
+
+def test_a_session_gives_whole_statements_files_and_its_place_and_no_question(told: Callable[..., Given]) -> None:
+    (line,) = lines_of(told("make SameSite=None Secure for the cookie"))
+    text = "- The cookie was missing because `SameSite=None` needs `Secure`. · user: 支付回调里不要写 cookie"
+    assert line.startswith(f"{text} [files: auth/cookie.ts, middleware/jwt.ts] (2026-02-02, sessions/s7.md:12) [")
+    assert "All tests pass" not in line
+
+
+def test_a_task_is_given_no_statement_that_shares_none_of_its_words(told: Callable[..., Given]) -> None:
+    (line,) = lines_of(told("SameSite=None needs Secure"))
+    assert "支付" not in line
+
+
+def test_later_in_a_session_only_what_is_sure_is_given(told: Callable[..., Given]) -> None:
+    prompt = "set SameSite=None"
+    assert lines_of(told(prompt, turn=2))
+    assert told(prompt, turn=3).text == ""
+    assert {line.left_out for line in told(prompt, turn=3).next} == {"floor"}
+
+
+def test_what_the_start_said_of_a_session_is_not_said_again(told: Callable[..., Given]) -> None:
+    start = "The cookie was missing because `SameSite=None` needs `Secure`. user: 支付回调里不要写 cookie"
+    given = told("make SameSite=None Secure for the cookie", start=start)
+    assert given.text == ""
+    assert {line.left_out for line in given.next} == {"start"}
