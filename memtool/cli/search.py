@@ -64,7 +64,7 @@ _MANY = 200  # files to read, from which on a person wants to see progress
     type=click.Choice(["only", "no"]),
     help="Search the kept turns of sessions alone, or not at all; without this, where no note answers.",
 )
-@click.option("--explain", is_flag=True, help="Show what each score is made of.")
+@click.option("--explain", is_flag=True, help="Say why each hit has its place.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("--batch", is_flag=True, help='Read JSON lines {"id", "query"} from stdin, write one JSON line for each.')
 @with_vault

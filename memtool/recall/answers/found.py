@@ -16,7 +16,7 @@ from memtool.index.lexical import MOST_TERMS, inverse_frequencies, share_of
 from memtool.index.search import WIDTH, Hit
 from memtool.recall.answers.answer import FACT, NOTE, SESSION, TRANSCRIPT, Answer, Budget
 from memtool.recall.answers.statements import candidates, choose, strength
-from memtool.text.markdown import blocks
+from memtool.text.markdown import blocks, in_code
 from memtool.text.statements import statements
 from memtool.text.tokens import query_terms
 from memtool.vault.authors import DECISION, FIX, OPEN, REFUTED, RULE, USER
@@ -106,15 +106,16 @@ class _Note:
             return (Line(hit.text.partition("\n")[0], author=hit.author, number=hit.start_line),)
         if hit.kind == DAILY:
             budget = budget._replace(statements=_OF_DAY)
-        lines = list(candidates(self._telling(fills=budget.fills)))
+        lines = list(candidates(self._telling(budget)))
         if lines or not self.rows or budget.characters < WIDTH:
             return choose(self.weights, lines, budget)
         return (Line(hit.snippet().line, author=hit.author, number=hit.start_line),)
 
-    def _telling(self, *, fills: bool) -> list[Line]:
+    def _telling(self, budget: Budget) -> list[Line]:
         """Return the statements that say something of the query; of a list, those of the passage that is listed.
 
-        Where a budget *fills*, all of a session's may be given: an answer may have other words than the question.
+        An answer may have other words than the question. So a note that fits into *budget* is given whole, and of a
+        session more is given where the budget fills.
         """
         hit = self.hit
         if not self.rows:
@@ -124,7 +125,8 @@ class _Note:
         if hit.turn:
             lines += [Line(text, author=hit.author, turn=hit.turn) for text in hit.text.split("\n")]
         lines = [line for line in lines if line.text != hit.title]
-        fills = fills and hit.kind in (SESSION, TRANSCRIPT)
+        is_short = len(lines) <= budget.statements and sum(len(line.text) for line in lines) <= budget.characters
+        fills = budget.fills if hit.kind in (SESSION, TRANSCRIPT) else is_short and hit.kind != DAILY
         telling = [line for line in lines if fills or strength(self.weights, line) > 0]
         return telling or lines[:1]
 
@@ -153,9 +155,11 @@ def _lines(text: str, heading: str, hit: Hit, start: int) -> Iterator[Line]:
     yield from (line._replace(number=line.number + start - 1) for line in ours)
     known = {line.number - 1 for line in ours}
     lines = text.split("\n")
+    is_code = list(in_code(lines))
     for first, last in blocks(lines):
         if known.isdisjoint(range(first, last + 1)) and not (ours and re.match(_LABEL, lines[first])):
-            for said in statements("\n".join(lines[first : last + 1])):
+            between = "\n" if any(is_code[first : last + 1]) else " "  # a sentence goes on in the next line
+            for said in statements(between.join(lines[first : last + 1])):
                 yield Line(said.text, author=hit.author, number=first + start)
 
 

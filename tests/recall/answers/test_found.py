@@ -87,3 +87,19 @@ def test_a_note_without_a_statement_gives_what_was_found(tmp_path: Path) -> None
     (answer,) = answered(notebook, "zebra")
 
     assert "zebra" in answer.statements[0].text
+
+
+def test_a_short_note_is_given_whole_and_a_sentence_goes_on_in_the_next_line(tmp_path: Path) -> None:
+    notebook = Notebook(tmp_path / "vault")
+    notebook.write(
+        "areas/projects/shop/decisions/jwt.md",
+        "# JWT 登录\n\nA session table would\nmake each service ask.\n\n- Keys rotate,\n  every 90 days.\n",
+    )
+    fill(notebook, 5)
+
+    (answer,) = answered(notebook, "why JWT 登录")
+
+    assert [line.text for line in answer.statements] == [
+        "A session table would make each service ask.",
+        "Keys rotate, every 90 days.",
+    ]
