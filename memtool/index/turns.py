@@ -45,37 +45,12 @@ _DEPTH = 300  # the best parts of BM25, those that are gone included
 _MOST_TERMS = 48  # of a long question, the rarest
 _COMMON = 0.25  # share of all parts; a word of more of them finds nothing
 _SESSIONS = 10  # that are looked at besides those that are given
-_ARCHIVED = 500  # facts and notes that were forgotten
-
-
-class TurnHit(NamedTuple):
-    """A turn of a kept session that holds much of a question.
-
-    Args:
-        session: the name of its source, by which `memtool show` finds it.
-        turn: its number, from 1.
-        line: the line that holds most of the question, and *author* who wrote it.
-        text: the lines around it.
-        score: the share of the question that *text* holds, from 0 to 1.
-        ref, title, date, project: of the session's note.
-    """
-
-    session: str
-    turn: int
-    line: str
-    author: str
-    text: str
-    score: float
-    ref: str
-    title: str
-    date: str
-    project: str
 
 
 class FoundTurns(NamedTuple):
     """Turns, best first; the *idf* of the question's terms among all turns; what the user should know."""
 
-    hits: tuple[TurnHit, ...] = ()
+    hits: tuple[Hit, ...] = ()
     idf: Mapping[str, float] = {}
     notices: tuple[str, ...] = ()
 
@@ -83,6 +58,8 @@ class FoundTurns(NamedTuple):
 def find_turns(index: Index, text: str, wanted: Filter, *, limit: int) -> FoundTurns:
     """Return the *limit* turns, of each session the best, that hold most of the telling words of *text*.
 
+    The score of a hit is the share of the question that its text holds, from 0 to 1; its author wrote the line of it
+    that holds most, and its path is that of the session's note.
     Only sessions count whose note *wanted* leaves; one without a note has been forgotten.
     """
     if wanted.categories or wanted.tags or (wanted.kinds and "session" not in wanted.kinds):
@@ -96,7 +73,7 @@ def find_turns(index: Index, text: str, wanted: Filter, *, limit: int) -> FoundT
         except sqlite3.DatabaseError as error:  # damaged, or written to for longer than our patience
             drop_damaged(index.place, error)
             missing = missing_sources(None, index.place.vault)
-    notice = f"the turns of {missing.sources:,} of {missing.of:,} kept sessions are not searched yet"
+    notice = f"the turns of {missing.sources:,} of {missing.of:,} kept sessions are not searched yet; `memtool index` reads them"
     return found._replace(notices=(notice,) if missing.sources else ())
 
 
@@ -110,36 +87,14 @@ def with_turns(index: Index, found: Found, text: str, wanted: Filter, *, limit: 
     """Return what was *found* among the notes, and the turns of sessions that answer *text* better, or only those."""
     if wanted.transcripts == "only":
         turns = find_turns(index, text, wanted, limit=limit)
-        hits = tuple(_as_hit(hit, turns.idf, hit.score) for hit in turns.hits)
-        return Found(hits, "bm25", turns.notices)
+        return Found(turns.hits, "bm25", turns.notices)
     turns = find_turns(index, text, wanted, limit=1)
     best = found.hits[0] if found.hits else None
     covered = share_of(turns.idf, telling_terms(f"{best.title} {best.heading} {best.text}")) if best else 0.0
     better = [hit for hit in turns.hits if hit.score >= max(_FLOOR, covered + _MORE)]
     least = best.score if best else 0.0
-    first = [_as_hit(hit, turns.idf, least + (abs(least) or 1.0) * (hit.score - covered)) for hit in better]
+    first = [hit._replace(score=round(least + (abs(least) or 1.0) * (hit.score - covered), 4)) for hit in better]
     return found._replace(hits=(*first, *found.hits)[:limit], notices=(*found.notices, *turns.notices))
-
-
-def _as_hit(hit: TurnHit, idf: Mapping[str, float], score: float) -> Hit:
-    return Hit(
-        path=hit.ref,
-        start_line=1,
-        end_line=1,
-        kind=TURN,
-        project=hit.project,
-        title=hit.title,
-        heading=f"turn {hit.turn}",
-        date=hit.date,
-        category="conversation",
-        score=round(score, 4),
-        text=hit.text,
-        author=hit.author,
-        why={"transcript": {"covered": round(hit.score, 3)}},
-        terms=frozenset(idf),
-        session=hit.session,
-        turn=hit.turn,
-    )
 
 
 def _weighed(db: sqlite3.Connection, terms: Sequence[str]) -> tuple[dict[str, float], list[str]]:
@@ -159,7 +114,7 @@ def _hits(
     best: Iterable[tuple[tuple[str, str], list[tuple[int, int]]]],
     idf: Mapping[str, float],
     wanted: Filter,
-) -> Iterator[TurnHit]:
+) -> Iterator[Hit]:
     """Give the best turn of each session, best first."""
     for (name, session), places in best:
         note = find_session(index, session, wanted)
@@ -193,7 +148,7 @@ def _turn_hit(
     note: SessionPlace,
     place: tuple[int, int],
     idf: Mapping[str, float],
-) -> TurnHit | None:
+) -> Hit | None:
     """Return what stands at *place* now: None where its source has changed, or its owner has forgotten it."""
     number, at = place
     vault = index.place.vault
@@ -211,7 +166,24 @@ def _turn_hit(
     text = "\n".join(line.text for line in lines)
     best = max(lines, key=lambda line: share_of(idf, telling_terms(line.text)))
     score = share_of(idf, telling_terms(text))
-    return TurnHit(session, number, best.text, best.author, text, score, *note[:4])
+    return Hit(
+        path=note.ref,
+        start_line=1,
+        end_line=1,
+        kind=TURN,
+        project=note.project,
+        title=note.title,
+        heading=f"turn {number}",
+        date=note.date,
+        category="conversation",
+        score=round(score, 4),
+        text=text,
+        author=best.author,
+        why={"transcript": {"covered": round(score, 3)}},
+        terms=frozenset(idf),
+        session=session,
+        turn=number,
+    )
 
 
 def _as_indexed(db: sqlite3.Connection, vault: Vault, session: str) -> bytes:
