@@ -126,7 +126,8 @@ class _Note:
             lines += [Line(text, author=hit.author, turn=hit.turn) for text in hit.text.split("\n")]
         lines = [line for line in lines if line.text != hit.title]
         is_short = len(lines) <= budget.statements and sum(len(line.text) for line in lines) <= budget.characters
-        fills = budget.fills if hit.kind in (SESSION, TRANSCRIPT) else is_short and hit.kind != DAILY
+        has_code = any("```" in said for said, *_ in self.rows)  # whose lines say little alone
+        fills = budget.fills if hit.kind in (SESSION, TRANSCRIPT) else is_short and hit.kind != DAILY and not has_code
         telling = [line for line in lines if fills or strength(self.weights, line) > 0]
         return telling or lines[:1]
 
