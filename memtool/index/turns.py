@@ -73,7 +73,8 @@ def find_turns(index: Index, text: str, wanted: Filter, *, limit: int) -> FoundT
         except sqlite3.DatabaseError as error:  # damaged, or written to for longer than our patience
             drop_damaged(index.place, error)
             missing = missing_sources(None, index.place.vault)
-    notice = f"the turns of {missing.sources:,} of {missing.of:,} kept sessions are not searched yet; `memtool index` reads them"
+    which = f"the turns of {missing.sources:,} of {missing.of:,} kept sessions"
+    notice = f"{which} are not searched yet; `memtool index` reads them"
     return found._replace(notices=(notice,) if missing.sources else ())
 
 
