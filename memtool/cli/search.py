@@ -115,7 +115,8 @@ def command(
     if explain:
         found = found._replace(hits=_with_uses(place, found.hits))
     elif text:
-        count_uses(place.folder, (key_of(hit.path, hit.fact_id) for hit in found.hits))
+        shown = found.hits if as_json else found.hits[: len(looked.answers)]
+        count_uses(place.folder, (key_of(hit.path, hit.fact_id) for hit in shown))
     if as_json:
         notices = [*session.settings.notices, *chosen.notices, *found.notices]
         hits = [_fields(hit) for hit in found.hits]
