@@ -22,7 +22,7 @@ from memtool.vault.sessions import Line
 _LONGEST_TYPED = 600  # columns; a longer prompt holds something that was pasted, whatever it says
 _WIDEST, _WIDEST_QUESTION, _WIDEST_ANSWER = 240, 180, 110  # columns
 _BRIEF = 40  # columns
-_TELLING = 3  # words of a question that tells what it is about
+_TELLING = 3  # words of a sentence that tells what it is about
 _BACK = 4  # statements at the end of a message among which its question is
 _BARE = 20  # columns of a question that asks for no more than consent
 _WORK = 2  # turns within which work follows
@@ -91,7 +91,11 @@ def _said(turns: Sequence[Turn], at: int, before: Sequence[Line]) -> Iterator[Li
         if (is_held or each[0] == RULE) and not is_quoted(each[1], message)
     ]
     if not own and (_corrects(turns, at, first) or any(_is_about(turns, line, at) for line in before)):
-        own = [(DECISION, text) for text in sentences(typed) if _retracts(text)][:1]
+        own = [
+            (DECISION, text) for text in sentences(typed) if _retracts(text) and len(telling_words(text)) >= _TELLING
+        ][:1]
+    if not own and begins_with("contradiction", first) and _corrects(turns, at, typed) and _is_plain(typed):
+        own = [(DECISION, typed.removeprefix(first).strip() or typed)]
     decides = any(role == DECISION for role, _ in own)
     answer = _answer(typed, first, message, decides=decides)
     if answer and is_held:
@@ -111,6 +115,11 @@ def _is_about(turns: Sequence[Turn], line: Line, at: int) -> bool:
 def _corrects(turns: Sequence[Turn], at: int, first: str) -> bool:
     """Return whether the turn number *at* does anew what the one before did, as the user wants it otherwise."""
     return at > 0 and width(first) <= _WIDEST_ANSWER and bool(set(turns[at - 1].files) & set(turns[at].files))
+
+
+def _is_plain(typed: str) -> bool:
+    """Return whether nothing in *typed* asks, cites or doubts."""
+    return not (_ASKS.search(typed) or any(_matches("aside", text) for text in sentences(typed)))
 
 
 def _retracts(text: str) -> bool:

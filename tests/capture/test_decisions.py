@@ -349,6 +349,19 @@ def test_a_choice_that_begins_by_taking_back_replaces_the_one_for_the_same_file(
 
 
 @pytest.mark.parametrize(
+    ("typed", "stands"),
+    [
+        ("Nope. rem everywhere, px breaks the zoom", "“Nope. rem everywhere, px breaks the zoom”"),
+        ("Hmm, wait. Make them server-rendered, please.", "“Make them server-rendered, please.”"),
+    ],
+)
+def test_a_no_to_an_edit_that_is_made_anew_is_a_decision(typed: str, stands: str) -> None:
+    assert texts(Turn(typed="write it", edits=EDIT), Turn(typed=typed, edits=EDIT)) == [stands]
+    assert texts(Turn(typed="write it", edits=EDIT), Turn(typed=typed)) == []
+    assert texts(Turn(typed="write it", edits=EDIT), Turn(typed=f"{typed} Is that right?", edits=EDIT)) == []
+
+
+@pytest.mark.parametrize(
     "typed",
     [
         "Google Maps ist raus, wir nehmen MapLibre.",
