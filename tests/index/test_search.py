@@ -649,9 +649,9 @@ def test_the_day_of_the_search_decides_what_has_expired(notebook: Notebook) -> N
 def test_no_snippet_is_made_before_a_hit_is_shown(many: Notebook, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[str] = []
 
-    def counted(text: str, terms: frozenset[str]) -> Snippet:
+    def counted(text: str, terms: frozenset[str], width: int) -> Snippet:
         made.append(text)
-        return snippet(text, terms)
+        return snippet(text, terms, width)
 
     monkeypatch.setattr(search_module, "snippet", counted)
 
