@@ -28,7 +28,7 @@ from memtool.memory.fact_book import FactBook, stands
 from memtool.recall.remembering.near_duplicates import statement
 from memtool.resources import agent_text
 from memtool.text.identifiers import unfounded
-from memtool.text.languages import all_labels
+from memtool.text.languages import all_labels, pattern_of
 from memtool.text.lines import one_line, shortened, width
 from memtool.text.scripts import is_unspaced
 from memtool.text.similarity import words
@@ -198,7 +198,7 @@ def _bear(said: Sequence[str], claim: str) -> bool:
 def _agree(said: Sequence[str], claim: str) -> bool:
     """Return whether each clause of *claim* affirms or denies as one of *said* that it is made of: a "not" is short.
 
-    What a decision rejected is denied.
+    What a decision rejected is denied. A clause that denies twice is none.
     """
     told = [(_telling(clause), _denies(clause)) for line in said for clause in _CLAUSE.split(line)]
     for clause in _CLAUSE.split(claim):
@@ -207,7 +207,11 @@ def _agree(said: Sequence[str], claim: str) -> bool:
         like = {denies for count, denies in shared if count >= least}
         if like and _denies(clause) not in like:
             return False
-    return True
+    return all(_denials(clause) < 2 for clause in _CLAUSE.split(claim))
+
+
+def _denials(text: str) -> int:
+    return len(re.findall(pattern_of("negation"), text, re.IGNORECASE))
 
 
 def _telling(text: str) -> frozenset[str]:
