@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from memtool.vault.files import read_text
@@ -23,9 +24,16 @@ def forgotten_of(index: Index, place: SessionPlace, kept: Mapping[str, Any]) -> 
 
     That is what bears a mark of the note, and the facts and notes of its project that are not given any more.
     """
-    marks = tuple(forgotten_in(read_text(index.place.vault.path(place.ref))[0]))
+    return forgotten_of_note(index.db, place.project, read_text(index.place.vault.path(place.ref))[0], kept)
+
+
+def forgotten_of_note(
+    db: Tables, project: str, note: str, kept: Mapping[str, Any] = MappingProxyType({})
+) -> ForgottenTexts:
+    """Return what was forgotten of the session of *project* whose note is the text *note*."""
+    marks = tuple(forgotten_in(note))
     lines = [text for text in _texts(kept, _DEEPEST) if is_forgotten(text, marks)] if marks else []
-    return ForgottenTexts(marks, [*lines, *_archived(index.db, place.project)])
+    return ForgottenTexts(marks, [*lines, *_archived(db, project)])
 
 
 def _texts(value: object, depth: int) -> Iterator[str]:

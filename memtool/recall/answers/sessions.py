@@ -80,6 +80,7 @@ class Told(NamedTuple):
 
     Args:
         ref: the path of its note.
+        text: of the note.
         note: its content.
         lines: all of its lines.
         statements: those that it was judged by.
@@ -88,6 +89,7 @@ class Told(NamedTuple):
     """
 
     ref: str
+    text: str
     note: SessionNote
     lines: Sequence[Line]
     statements: tuple[Line, ...]
@@ -119,7 +121,7 @@ def told_by(notes: Sequence[tuple[str, str, float]], wanted: Wanted) -> list[Tol
             words=wanted.length,
             pasted=float(kind is Kind.PASTED),
         )
-        found.append(Told(ref, note, lines[at], chosen[at], likelihood(signs, weights), signs))
+        found.append(Told(ref, text, note, lines[at], chosen[at], likelihood(signs, weights), signs))
     return sorted(found, key=lambda told: -told.likelihood)
 
 

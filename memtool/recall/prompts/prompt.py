@@ -13,6 +13,7 @@ from memtool.recall.answers.answer import Budget
 from memtool.recall.answers.likelihood import FLOOR, LATER_FLOOR
 from memtool.recall.answers.sessions import MOST_LOOKED_AT, Kind, Told, files_beside, told_by, wanted_by
 from memtool.recall.answers.statements import LONGEST, choose, strength, whole
+from memtool.recall.answers.user_words import with_whole_words
 from memtool.recall.framing import MOST_UNITS, defused, framed, line_id
 from memtool.recall.given import (
     AT_START,
@@ -113,7 +114,7 @@ def memories_for_prompt(
     found = finder(db, asked.question, asked.project, today)
     likely = (hit for hit in found.memories if not hit.left_out)
     hits = [hit for hit in as_they_stand(likely, db, work, asked.session_id) if _saying(hit)]
-    answers = _sessions(found, work, asked, ledger)
+    answers = _sessions(found, db, work, asked, ledger)
     keys = [hit.key for hit in (*hits, *(answer.hit for answer in answers))]
     reminds = topic_changed(ledger, keys)
     limit = settings.later_prompts if ledger.given else settings.first_prompt
@@ -177,7 +178,7 @@ class _Answer(NamedTuple):
         )  # fmt: skip
 
 
-def _sessions(found: Found, work: Workspace, asked: Asked, ledger: Ledger) -> list[_Answer]:
+def _sessions(found: Found, db: Tables, work: Workspace, asked: Asked, ledger: Ledger) -> list[_Answer]:
     """Return what sessions say to the prompt, most likely first; what is not likely enough says so."""
     wanted = wanted_by(asked.question, found.weights, found.telling)
     hits = {hit.ref: hit for hit in found.sessions[:MOST_LOOKED_AT]}
@@ -194,7 +195,8 @@ def _sessions(found: Found, work: Workspace, asked: Asked, ledger: Ledger) -> li
     for at, each in enumerate(told):
         share = shares[at] if at < len(shares) else 0.0
         room = budget._replace(characters=int(share * budget.characters))
-        fresh = [line for line in each.lines if not start or defused(line.text)[:_TELLING] not in start]
+        lines = with_whole_words(each.lines, each.note, each.text, work.vault, db) if at < count else each.lines
+        fresh = [line for line in lines if not start or defused(line.text)[:_TELLING] not in start]
         if wanted.kind is not Kind.QUESTION:  # an answer may use other words; beside a task they would be noise
             fresh = [line for line in fresh if strength(wanted.weights, line) > 0]
         answers.append(_Answer(hits[each.ref], each, fresh, wanted.weights, room, "" if at < count else BELOW_FLOOR))

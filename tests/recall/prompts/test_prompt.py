@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from desk import Desk
 
+from memtool.capture.source import Source, write_source
+from memtool.capture.turns import Turn
 from memtool.index import schema
 from memtool.recall.answers.statements import terms_of
 from memtool.recall.given import NEVER_USED
@@ -327,3 +329,15 @@ def test_what_the_start_said_of_a_session_is_not_said_again(told: Callable[..., 
     given = told("make SameSite=None Secure for the cookie", start=start)
     assert given.text == ""
     assert {line.left_out for line in given.next} == {"start"}
+
+
+def test_what_a_user_typed_is_given_to_the_end_of_its_sentence(told: Callable[..., Given], vault: Vault) -> None:
+    typed = "don't cache the cookie of Safari, since 支付 reads it anew. And now?"
+    note = NOTE.replace("*and now?*", "*don't cache the cookie of Safari…*")
+    (vault.root / "sessions/s7.md").write_text(note, encoding="utf-8")
+    desk = Desk(vault)
+    source = Source("s7", "claude-code", started_at=desk.now, ended_at=desk.now, turns=(Turn(typed=typed),))
+    write_source(vault, source, desk.now)
+    (line,) = lines_of(told("why is the cookie of Safari gone?"))
+    assert "user: don't cache the cookie of Safari, since 支付 reads it anew." in line
+    assert "And now?" not in line
