@@ -148,7 +148,7 @@ def _own(typed: str) -> Iterator[tuple[str, str]]:
         text = each.text
         bare = _QUOTED.sub("…", text)
         cites = cites or bool(_CITING.search(bare)) or cites_order(text)
-        is_asked = bool(_ASKS.search(bare))
+        is_asked = bool(_ASKS.search(bare)) or _matches("asking", bare)
         role = next((role for role, kind in _KINDS.items() if _matches(kind, bare)), "")
         if role and not (cites or is_asked or width(text) > _WIDEST or _matches("aside", bare)):
             yield role, text

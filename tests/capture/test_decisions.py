@@ -198,6 +198,9 @@ The page keeps loading forever.
 测试应该能过了。
 把颜色换成蓝色。
 我用的是 Mac。
+不能直接放到列表中吗
+我看你换了，但是为什么列表里还有
+but I'm wondering now: the docs say that only exports are supported
 Just thinking aloud: we could drop the ORM.
 The style guide says to never use tabs.
 My colleague thinks we should use Rust.
