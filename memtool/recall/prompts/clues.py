@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
+from collections.abc import Iterator, Mapping, Sequence, Set as AbstractSet
 from itertools import groupby, pairwise
 from typing import TypeAlias
 
@@ -12,7 +12,6 @@ from memtool.recall.prompts.question import TELLING, Question, Word, is_common_p
 from memtool.recall.prompts.thesaurus import Synonyms
 from memtool.text.tokens import is_stop_word
 
-_ENOUGH = 10  # clues of a prompt, the weightiest: of a long one nobody remembers all
 _OF_OTHER_WORDS, _OF_PART = 0.5, 0.5  # of the worth of a word to a statement: what another word, or a part, has
 _OF_PARTS = 0.8  # what all parts of a name are worth beside the name itself
 _OTHER_WORDS, _OTHER_COMMON_WORDS = 0.75, 0.25  # what it is worth that a text says the same in other words
@@ -143,9 +142,9 @@ class Clues:
                     clue.weigh_as(rare)
         self._clues: list[Clue] = [*words, *stretches, *in_other_words]
         spaced = [word.weight for word in words]
-        self._total = _weightiest([*spaced, *(weight for stretch in stretches for weight in stretch.weights)])
+        self._total = sum(spaced) + sum(weight for stretch in stretches for weight in stretch.weights) or 1.0
         # Chinese words in a prompt cannot stand in an English note.
-        self._total_spaced = _weightiest(spaced) if words else self._total
+        self._total_spaced = (sum(spaced) or 1.0) if words else self._total
         self.said = dict(_said(question))
         self._pairs = frozenset(word.terms[0] for word in question.words if word.is_pair)
         self._first = frozenset(pair.split(" ")[0] for pair in self._pairs)
@@ -199,7 +198,3 @@ def _said(question: Question) -> Iterator[tuple[str, float]]:
         yield from ((term, 1.0 if word.kind is TELLING else _COMMON_WORD) for term in word.terms)
     for pair in (pair for piece in question.pieces for pair in pairs_of(piece)):
         yield pair, _COMMON_WORD if is_common_pair(pair) else 1.0
-
-
-def _weightiest(weights: Iterable[float]) -> float:
-    return sum(sorted(weights, reverse=True)[:_ENOUGH]) or 1.0

@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from memtool.named_tuple import NamedTuple
-from memtool.text.languages import all_labels, pattern_of
+from memtool.recall.answers.statements import tells
+from memtool.text.languages import all_labels
 from memtool.text.markdown import blocks, without_mark
-from memtool.vault.authors import ASKED, OPEN, TITLE, USER
+from memtool.vault.authors import OPEN
+from memtool.vault.sessions import Line, lines_of
 
 _DONE = re.compile(r"\s*[-*+]\s+\[[xX]\]\s")  # a task that nobody needs to be reminded of
 _LABEL = re.compile(r"\*\*[^*\n]{1,40}\*\*[:：]\s*")  # `**Decisions**: …` of a session note
@@ -18,8 +20,6 @@ _MACHINE_MADE = re.compile(r"- [0-2]\d:[0-5]\d(?: \*\*[^*]+\*\*)?:(?: (?:`|\[)|.
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=\S)|(?<=[。！？；])")
 _LONG = 240  # characters; a longer passage is cut into sentences
 _MOST = 60  # passages of one chunk
-_DONE_SIGN = "✅|✓|~~|-$"
-_LONGEST_STATUS = 80  # characters; who says more says what was tested, or why
 
 
 class Passage(NamedTuple):
@@ -51,28 +51,13 @@ def passages(text: str, kind: str, heading: str = "") -> tuple[Passage, ...]:
 
 
 def _is_worth_giving(passage: Passage, kind: str) -> bool:
-    """Whether *passage* tells somebody who was not there anything: a question, a list of files, a status does not."""
-    text = passage.text
-    if text.endswith(("?", "？")) or _names_only_files(text):
-        return False
-    if kind not in ("session", "daily", "todo"):
-        return True
-    if passage.role in (ASKED, TITLE) and passage.author == USER and not passage.asked:
-        # what a turn began with: mostly a task, which is over
-        return _has("standing_line", text, at_start=True)
-    if passage.role == ASKED and re.search("[?？]", text):
-        return False
-    is_option = not passage.role and re.match(r"[A-H\d]\d? = ", text)  # that was offered, and not what was taken
-    if is_option or text.endswith(_marks_of_doubt()):  # without what the user said to it
-        return False
-    is_open = passage.role == OPEN or kind == "todo"
-    is_status = len(text) <= _LONGEST_STATUS and _has("status_line", text, at_start=True)
-    return not is_status and not (is_open and (re.match(_DONE_SIGN, text) or _has("closed_item", text)))
+    """Whether *passage* tells somebody who was not there anything: a question, a list of files, a status does not.
 
-
-def _has(kind: str, text: str, *, at_start: bool = False) -> bool:
-    find = re.match if at_start else re.search  # which compile a pattern when it is first used
-    return find(pattern_of(kind), text, re.IGNORECASE) is not None
+    What a session's note says is chosen elsewhere (`memtool.recall.answers.statements`); here it only finds the note.
+    """
+    if passage.text.endswith(("?", "？")) or _names_only_files(passage.text):
+        return False
+    return kind not in ("daily", "todo") or tells(Line(passage.text, OPEN if kind == "todo" else ""))
 
 
 def _names_only_files(text: str) -> bool:
@@ -86,15 +71,8 @@ def _more_files() -> tuple[str, ...]:
     return tuple(form.partition("N")[0] for form in all_labels("session")["more_files"])
 
 
-def _marks_of_doubt() -> tuple[str, ...]:
-    """Return the mark behind an answer that the user questioned next, in each language."""
-    return tuple(form.partition("{}")[2] for form in all_labels("summary")["objected"])
-
-
 def _lines(text: str, heading: str) -> Iterator[Passage]:
     """Give the lines of a session's note, or of a chunk of one below *heading*, and what its owner wrote between."""
-    from memtool.vault.sessions import lines_of  # many a prompt meets no session
-
     told = text.split("\n")
     ours: set[int] = set()
     for line in lines_of(text, heading):

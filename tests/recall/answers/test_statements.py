@@ -46,6 +46,9 @@ def test_questions_and_statuses_are_no_statements() -> None:
         (Line("pnpm test:auth", COMMAND), True),
         (Line("rate limiting is done", OPEN), False),
         (Line("测试全部通过"), False),
+        (Line("the cache holds 30 s (then questioned)"), False),
+        (Line("缓存改为 5 秒"), True),
+        (Line("A = 缓存 30 秒"), False),
     ],
 )
 def test_what_the_user_wants_is_a_statement_and_a_stump_is_none(line: Line, *, is_one: bool) -> None:
