@@ -38,7 +38,7 @@ NAMES_OF_SECRETS = ("password_names", "key_names", "token_names")  # English one
 BETWEEN = ("is_value", "is_now", "clause")  # beside a secret in a sentence
 TAKEN_BACK = ("pending", "retracting", "proposing")
 DECIDING = ("deciding", "demanding", "aside", *TAKEN_BACK)
-SIGNS = ("asking", "willing", "status_line", "closed_item", "negation", "instruction")
+SIGNS = ("asking", "going_on", "willing", "status_line", "closed_item", "negation", "instruction")
 PATTERNS = (*SIGNS, *DECIDING)
 TABLES = ("daily", "evidence", "facts", "report", "rule_files", "session", "start", "summary", "todos")
 # What each language lacks of what English has, by the kinds of keys. A new one may begin with little.

@@ -12,7 +12,7 @@ import math
 from memtool.named_tuple import NamedTuple
 
 FLOOR = 0.15  # of the labelled sessions from here on half help; of those at the floor itself, one in five
-LATER_FLOOR = 0.6  # for what is no question, after the second prompt of a session: those know their subject
+LATER_FLOOR = 0.6  # after the second prompt of a session, and for what goes on with it: those know their subject
 _MOST_ODDS, _MOST_LEAD, _MOST_SHARED, _MOST_WORDS = 4.0, 5.0, 4.0, 30.0
 
 

@@ -48,6 +48,11 @@ def kind_of(text: str) -> Kind:
     return Kind.ORDER
 
 
+def goes_on(text: str) -> bool:
+    """Whether a prompt goes on with what was just said ("but", "ok and", 那): the conversation knows its subject."""
+    return re.search(pattern_of("going_on"), text, re.IGNORECASE) is not None
+
+
 class Wanted(NamedTuple):
     """What a prompt wants to know.
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from memtool.named_tuple import NamedTuple
 from memtool.recall.answers.answer import Budget
 from memtool.recall.answers.likelihood import FLOOR, LATER_FLOOR
-from memtool.recall.answers.sessions import MOST_LOOKED_AT, Kind, Told, files_beside, told_by, wanted_by
+from memtool.recall.answers.sessions import MOST_LOOKED_AT, Kind, Told, files_beside, goes_on, told_by, wanted_by
 from memtool.recall.answers.statements import LONGEST, choose, strength, whole
 from memtool.recall.answers.user_words import with_whole_words
 from memtool.recall.framing import MOST_UNITS, defused, framed, line_id
@@ -187,7 +187,8 @@ def _sessions(found: Found, db: Tables, work: Workspace, asked: Asked, ledger: L
     ]
     told = [each for each in told_by(texts, wanted) if each.statements]
     budget = _BUDGETS[wanted.kind]
-    floor = FLOOR if ledger.turn <= _FIRST_PROMPTS else LATER_FLOOR
+    is_first = ledger.turn <= _FIRST_PROMPTS and not goes_on(asked.question.prompt)
+    floor = FLOOR if is_first else LATER_FLOOR
     count = sum(each.likelihood >= floor for each in told[: budget.notes])
     shares = [1.0] if count == 1 else [budget.first, 1.0 - budget.first]
     start = " ".join(ledger.start.replace("\n> ", " ").split())

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from memtool.recall.answers.sessions import Kind, Wanted, files_beside, kind_of, told_by
+from memtool.recall.answers.sessions import Kind, Wanted, files_beside, goes_on, kind_of, told_by
 from memtool.recall.answers.statements import terms_of
 from memtool.vault.sessions import Draft, Line, SessionNote, parse_session, render_session
 
@@ -40,6 +40,22 @@ def wanted(text: str, kind: Kind = Kind.ORDER) -> Wanted:
 )
 def test_a_prompt_is_a_question_something_pasted_or_an_order(text: str, kind: Kind) -> None:
     assert kind_of(text) is kind
+
+
+@pytest.mark.parametrize(
+    ("text", "does"),
+    [
+        ("but this means both hooks run?", True),
+        ("ok and do I need the secret", True),
+        ("那断网以后呢", True),
+        ("刚才的代码进入管理界面就崩溃了", True),
+        ("why do both hooks run?", False),
+        ("socket errors in the worker", False),
+        ("断网以后为什么不恢复", False),
+    ],
+)
+def test_a_prompt_goes_on_with_the_conversation_by_its_first_word(text: str, *, does: bool) -> None:
+    assert goes_on(text) is does
 
 
 def test_the_session_that_holds_most_comes_first_with_its_statements_and_its_lead() -> None:

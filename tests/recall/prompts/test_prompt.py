@@ -324,6 +324,12 @@ def test_later_in_a_session_only_what_is_sure_is_given(told: Callable[..., Given
     assert {line.left_out for line in told(prompt, turn=3).next} == {"floor"}
 
 
+def test_what_goes_on_with_the_conversation_is_given_only_what_is_sure(told: Callable[..., Given]) -> None:
+    assert lines_of(told("set SameSite=None"))
+    assert told("but set SameSite=None").text == ""
+    assert told("那就 set SameSite=None").text == ""
+
+
 def test_what_the_start_said_of_a_session_is_not_said_again(told: Callable[..., Given]) -> None:
     start = "The cookie was missing because `SameSite=None` needs `Secure`. user: 支付回调里不要写 cookie"
     given = told("make SameSite=None Secure for the cookie", start=start)
