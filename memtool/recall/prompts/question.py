@@ -46,7 +46,6 @@ class Kind(NamedTuple):
 
 
 TELLING = Kind(1.0, 1.0)
-EVERYDAY = Kind(0.2, 0.5)  # what prompts and notes use without being about it
 COMMON = Kind(0.6, 0.15)  # what prompts hold whatever they are about; shared, it still says something
 
 
@@ -146,9 +145,7 @@ def _each_once(text: str) -> str:
 
 def kind_of(term: str) -> Kind:
     """Return the weight of a *term*, stemmed as in the index."""
-    if _list("common").has_stem(term):
-        return COMMON
-    return EVERYDAY if _list("everyday").has_stem(term) else TELLING
+    return COMMON if any(_list(kind).has_stem(term) for kind in ("common", "everyday")) else TELLING
 
 
 def is_function_word(word: str) -> bool:
