@@ -15,7 +15,6 @@ from memtool.text.tokens import is_stop_word
 _OF_OTHER_WORDS, _OF_PART = 0.5, 0.5  # of the worth of a word to a statement: what another word, or a part, has
 _OF_PARTS = 0.8  # what all parts of a name are worth beside the name itself
 _OTHER_WORDS, _OTHER_COMMON_WORDS = 0.75, 0.25  # what it is worth that a text says the same in other words
-_COMMON_PAIR = 0.1
 _COMMON_WORD = 0.5  # what a common word counts among those of a memory
 _PAIR = 0.5  # two characters of a stretch share one: a word of two characters has one pair, of four has three
 
@@ -84,8 +83,7 @@ class StretchClue:
         self._pairs = pairs_of(piece)
         self._tells = telling_pairs(piece)
         self._rarities = list(map(rarity.of, self._pairs))
-        weights = (_COMMON_PAIR if is_common_pair(pair) else _PAIR for pair in self._pairs)
-        self.weights = [weight * rare for weight, rare in zip(weights, self._rarities, strict=True)]
+        self.weights = [_PAIR * rare for rare in self._rarities]
 
     def held(self, terms: AbstractSet[str]) -> tuple[float, float]:
         """Return what it adds to the strength, and to the share, of a text with *terms*."""
