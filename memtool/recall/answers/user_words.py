@@ -29,12 +29,18 @@ def with_whole_words(lines: Sequence[Line], note: SessionNote, text: str, vault:
     cut = [line for line in lines if _is_cut(line)]
     typed = _typed(note.id, vault) if cut and note.id else []
     whole = {line: said for line in cut if (said := next(filter(None, (_found(line, each) for each in typed)), ""))}
-    if whole:
+    if whole and _may_be_forgotten(note, text, db):
         from memtool.index.forgotten import forgotten_of_note  # few prompts come here, and a hook is short
 
         gone = forgotten_of_note(db, note.project, text)
         whole = {line: said for line, said in whole.items() if not gone.is_in(said)}
     return [line._replace(text=whole.get(line, line.text)) for line in lines]
+
+
+def _may_be_forgotten(note: SessionNote, text: str, db: Tables) -> bool:
+    """Whether anything of the session, or of its project, was forgotten."""
+    find = "SELECT 1 FROM chunk WHERE project IN (?, '') AND status = 'archived' LIMIT 1"
+    return "forgotten:" in text or db.execute(find, (note.project,)).fetchone() is not None
 
 
 def _is_cut(line: Line) -> bool:
