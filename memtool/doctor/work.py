@@ -22,7 +22,7 @@ from memtool.llm.chain import Chain, Clock
 from memtool.recall.uses import fates_between, sums_of
 from memtool.text.lines import counted
 from memtool.vault.sources import MB, last_removal, list_sources
-from memtool.vault.state import outer_folder
+from memtool.vault.state import find_state_folder, outer_folder
 from memtool.workspace import Workspace
 
 _NAMED = 10  # parked jobs
@@ -66,7 +66,8 @@ def given_checks(work: Workspace) -> Iterator[Check]:
     """Say what became of the lines that the sessions of the last days were given, by the clients' transcripts."""
     today, sums = work.now().date(), None
     with contextlib.suppress(MemtoolError):  # the checks of the index say it
-        sums = sums_of(fates_between(work.index_folder, f"{today - dt.timedelta(days=DAYS)}", f"{today}"))
+        if folder := find_state_folder(work.vault, work.cache):
+            sums = sums_of(fates_between(folder, f"{today - dt.timedelta(days=DAYS)}", f"{today}"))
     if sums is None or sums.arrived is None:
         return
     sentence = f"lines for the sessions of the last {DAYS} days: {sums}"

@@ -15,14 +15,12 @@ import math
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memtool.errors import MemtoolError
 from memtool.index.engine import Index
 from memtool.index.filters import Filter
-from memtool.index.forgotten import forgotten_of
 from memtool.index.lexical import share_of
-from memtool.index.lookup import SessionPlace, find_session
 from memtool.index.search import TURN, Found, Hit
 from memtool.index.turn_table import (
     Line,
@@ -38,6 +36,9 @@ from memtool.index.turn_table import (
 from memtool.text.tokens import query_terms
 from memtool.vault.layout import Vault
 from memtool.vault.sources import note_in, read_lines, source_ref
+
+if TYPE_CHECKING:
+    from memtool.index.lookup import SessionPlace
 
 _MORE = 0.05  # of the question that a turn must hold beyond the first note
 _FLOOR = 0.4  # of the question that a turn must hold at least
@@ -117,6 +118,8 @@ def _hits(
     wanted: Filter,
 ) -> Iterator[Hit]:
     """Give the best turn of each session, best first."""
+    from memtool.index.lookup import find_session
+
     for (name, session), places in best:
         note = find_session(index, session, wanted)
         if note is None:
@@ -199,6 +202,8 @@ def _without_forgotten(
     index: Index, note: SessionPlace, content: bytes, turn: Mapping[str, Any], part: Sequence[Line]
 ) -> list[Line]:
     """Return the lines of *part* but those of a text that says what was forgotten."""
+    from memtool.index.forgotten import forgotten_of
+
     gone = forgotten_of(index, note, note_in(content))
     texts = [text for _, text in texts_of_turn(turn)]
     away = {number for number in {line.of for line in part} if gone.is_in(texts[number])}

@@ -23,6 +23,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from memtool.text.lines import shortened
 from memtool.vault.authors import ASKED, SUMMARY, TITLE
 from memtool.vault.forgotten import NAMELESS, held_parts, is_forgotten, mark_of, said_again, without_forgotten
 from memtool.vault.session_parts import (
@@ -40,6 +41,7 @@ from memtool.vault.session_parts import (
 from memtool.vault.session_text import is_old, read_line, read_statement
 from memtool.vault.sessions import is_as_written, lines_of
 
+_WIDEST_TITLE = 70  # columns
 FORGOTTEN = "forgotten"  # the field of the front matter
 
 _MARK = r"\b[0-9a-f]{8}(?:-[0-9a-f]+)?\b"
@@ -133,7 +135,17 @@ def forgotten_in(text: str) -> list[str]:
 def _without(text: str, marks: Iterable[str]) -> str:
     """Return the session note *text* without the lines and the sentences that have one of *marks*, or nearly."""
     gone = set(marks)
-    return with_parts(text, lambda block: _kept_of(block, gone)) if gone else text
+    return _named(with_parts(text, lambda block: _kept_of(block, gone))) if gone else text
+
+
+def _named(text: str) -> str:
+    """Return the session note *text* with what was asked as its title where its own was forgotten."""
+    blocks = {block.key: block for block in split_session(text).body}
+    title, asked = blocks.get("title"), blocks.get("asked")
+    if not (title and asked and read_line(title.lines[0].rstrip())[2] == NAMELESS):
+        return text
+    told = shortened(read_line(asked.lines[0].rstrip())[2], _WIDEST_TITLE)
+    return with_parts(text, lambda block: block._replace(lines=(f"# {told}",)) if block.key == "title" else block)
 
 
 def _kept_of(block: NoteBlock, gone: set[str]) -> NoteBlock | None:

@@ -45,6 +45,7 @@ def test_an_import_that_is_killed_at_any_write_is_completed_by_the_next(
     def do_import() -> ImportedSessions:
         return import_sessions(work, find_sources(work), lambda _done, _all: None)
 
+    assert work.index_folder.is_dir()  # the name of the machine is drawn once
     copytree(desk.vault.root, tmp_path / "before", symlinks=True)
     writes = _in_a_child(do_import, tmp_path / "writes", kill_at=0)
     whole = _texts(desk.vault.root)

@@ -22,7 +22,7 @@ pytestmark = [*needs_chromium, pytest.mark.skipif(sys.platform != "linux", reaso
 WITHIN = 5.0  # seconds: it takes a third of one where nothing else waits for the processor
 WATCH = """() => {
   const look = () => {
-    if (!window.appeared && [...document.querySelectorAll(".card.session")].some(each => each.textContent.includes("login tokens")))
+    if (!window.appeared && [...document.querySelectorAll(".card.session")].some(each => each.textContent.includes("access tokens")))
       window.appeared = Date.now() / 1000;
   };
   new MutationObserver(look).observe(document.querySelector("#feed"), { childList: true, subtree: true });
@@ -60,7 +60,7 @@ def test_a_session_appears_on_the_open_page_soon_after_its_note_is_written(
                 "We decided to let access tokens live 24 hours, because the refresh token is rotated.",
             ])  # fmt: skip
             box.run(api.url, "Make login tokens live longer", "--allowedTools", "Write")
-            page.wait_for_selector(".card.session:has-text('login tokens')")
+            page.wait_for_selector(".card.session:has-text('access tokens')")
             took = page.evaluate("window.appeared") - written.at
             assert took <= WITHIN, took
     finally:

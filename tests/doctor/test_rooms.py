@@ -160,7 +160,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], l
 def test_parts_are_named_and_the_server_is_asked_for_its_tools(installed: Callable[[], list[Check]]) -> None:
     parts, server = installed()
     assert parts == Check("parts", OK, "Claude Code has memtool's hooks, mcp, skills")
-    assert (server.state, server.sentence) == (OK, "Claude Code's server answers with 4 tools")
+    assert (server.state, server.sentence) == (OK, "Claude Code's server answers with 5 tools")
 
 
 @pytest.mark.slow
@@ -214,7 +214,7 @@ def test_a_server_that_fails_once_on_a_busy_machine_is_tried_again(tmp_path: Pat
     )
     path.chmod(0o700)
     found = clients._handshake((str(path), "mcp"), "Zed")
-    assert (found.state, found.sentence) == (OK, "Zed's server answers with 4 tools")
+    assert (found.state, found.sentence) == (OK, "Zed's server answers with 5 tools")
     assert not busy.exists()
 
 
