@@ -190,15 +190,14 @@ def test_an_import_that_is_interrupted_says_what_stays(
             raise KeyboardInterrupt
         return real(work, job, known=known)
 
-    monkeypatch.setattr(importing, "read_session", interrupted)
     command = ("import", "claude-code", "--from", str(client), "--yes")
-    code, _, err = memtool(*command)
+    with monkeypatch.context() as patched:
+        patched.setattr(importing, "read_session", interrupted)
+        code, _, err = memtool(*command)
     assert (code, err) == (
         130,
         "Interrupted after 1 session. What was imported stays; repeat the command to go on.\n",
     )
-    monkeypatch.undo()
-    monkeypatch.chdir(notes)
     assert "1 session became a note.\n" in memtool(*command).out
     assert len(list((notes / "sessions").iterdir())) == 2
 
