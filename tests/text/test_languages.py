@@ -44,17 +44,17 @@ TABLES = ("daily", "evidence", "facts", "report", "rule_files", "session", "star
 # What each language lacks of what English has, by the kinds of keys. A new one may begin with little.
 LACKING = {
     "en": "",
-    "de": "tables name asking willing negation closed_item common everyday linking months opposites overview"
+    "de": "tables name asking going_on willing negation closed_item common everyday linking months opposites overview"
     " short_months stop_words instruction before_months acts taken_back",
     "es": "tables name signs taken_back common everyday linking months opposites overview short_months stop_words"
     " verdicts before_months acts",
     "fr": "tables name signs taken_back abbreviations common everyday linking months opposites overview short_months"
     " verdicts stop_words before_months acts",
     "zh": "between abbreviations common everyday linking months short_months stop_words before_months",
-    "ja": "between tables name asking willing abbreviations common everyday linking months opposites overview"
+    "ja": "between tables name asking going_on willing abbreviations common everyday linking months opposites overview"
     " taken_back verdicts short_months stop_words instruction before_months acts",
-    "ko": "tables name asking willing status_line closed_item abbreviations common everyday linking months opposites"
-    " before_months verdicts overview instruction short_months stop_words"
+    "ko": "tables name asking going_on willing status_line closed_item abbreviations common everyday linking months"
+    " opposites before_months verdicts overview instruction short_months stop_words"
     " between acts decided",
     **dict.fromkeys(
         ("it", "nl", "pl", "pt", "ru", "sv"),
