@@ -23,7 +23,7 @@ import numpy as np
 
 from memtool.index.engine import place_of, use_index
 from memtool.recall.answers.likelihood import Signs, features
-from memtool.recall.answers.sessions import MOST_LOOKED_AT, Kind, Told, told_by, wanted_by
+from memtool.recall.answers.sessions import MOST_LOOKED_AT, PromptKind, Told, told_by, wanted_by
 from memtool.recall.prompts.finding import find
 from memtool.recall.prompts.question import question_of
 from memtool.settings import load
@@ -40,7 +40,7 @@ _ENVIRON = {"MEMTOOL_EMBEDDINGS_PROVIDER": "none", "HOME": "/nonexistent"}
 class Sample(NamedTuple):
     """What one session says to one prompt: its signs, how much that is worth from 0 to 1, and what to leave out by."""
 
-    kind: Kind
+    kind: PromptKind
     signs: Signs
     worth: float
     group: str
@@ -55,7 +55,7 @@ class Notes:
         self.notes = {path.stem: path.read_text("utf-8") for path in (folder / "sessions").rglob("*.md")}
         self.projects = {name: parse_session(text).project for name, text in self.notes.items()}
 
-    def told(self, prompt: str, project: str, before: str = "9999") -> tuple[Kind, list[Told]]:
+    def told(self, prompt: str, project: str, before: str = "9999") -> tuple[PromptKind, list[Told]]:
         """Return what the sessions of *project* that ended *before* a minute say to *prompt*."""
         question = question_of(prompt)
         found = use_index(
@@ -202,7 +202,7 @@ def main(arguments: Sequence[str]) -> int:
     notes, issues = Notes(options.notes), Notes(options.issues)
     samples = [*of_questions(shared, notes), *of_prompts(shared, notes, issues), *of_issues(shared, issues)]
     for name, is_wanted in (("questions", True), ("tasks", False)):
-        chosen = [each for each in samples if (each.kind is Kind.QUESTION) is is_wanted]
+        chosen = [each for each in samples if (each.kind is PromptKind.QUESTION) is is_wanted]
         print("\n".join(report(name, chosen)))
     return 0
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from memtool.cli.output import columns, printable, shortened, wrapped
 from memtool.index.search import Hit
-from memtool.recall.answers.answer import Answer
+from memtool.recall.answers.answer import MemoryAnswer
 from memtool.recall.answers.found import in_words
 from memtool.vault.authors import IMPORTED
 
@@ -17,14 +17,14 @@ _MOST_LINES = 12  # of one statement on a narrow terminal
 _SESSION = re.compile(r"(?P<start>(?:archive/)?sessions/[0-9a-f]{8})[0-9a-f-]{12,}\.md")
 
 
-def title_of(answer: Answer, room: int) -> tuple[str, str]:
+def title_of(answer: MemoryAnswer, room: int) -> tuple[str, str]:
     """Return the title of a memory, and how likely it answers, for one line of *room* columns."""
     fits = in_words(answer.likelihood) if answer.likelihood < 1 else ""
     about = f"  ({fits})" if fits else ""
     return shortened(printable(answer.title), min(room - len(about), _LONGEST_TITLE)), about
 
 
-def place_of(hit: Hit, answer: Answer, room: int) -> tuple[str, ...]:
+def place_of(hit: Hit, answer: MemoryAnswer, room: int) -> tuple[str, ...]:
     """Return where *hit* is found, and what it is, on one line of *room* columns if it fits."""
     return _place(hit, answer, _about(hit), room)
 
@@ -41,7 +41,7 @@ def short_path(path: str) -> str:
     return f"{match['start']}…" if match else path
 
 
-def _place(hit: Hit, answer: Answer, about: list[str], room: int) -> tuple[str, ...]:
+def _place(hit: Hit, answer: MemoryAnswer, about: list[str], room: int) -> tuple[str, ...]:
     """Return where *hit* is found and what it is, on one line if need be without what the path says anyway."""
     numbers = [line.number for line in answer.statements if line.number and not hit.fact_id]
     lines = f":{min(numbers)}-{max(numbers)}" if numbers else f":{hit.start_line}-{hit.end_line}"
@@ -70,7 +70,7 @@ def _about(hit: Hit) -> list[str]:
     return [part for part in (hit.date, hit.project, hit.kind, by, doubt) if part]
 
 
-def reasons(hit: Hit, answer: Answer) -> Iterator[str]:
+def reasons(hit: Hit, answer: MemoryAnswer) -> Iterator[str]:
     """Give sentences that say why *hit* has its place."""
     why = hit.why
     if answer.likelihood < 1:

@@ -30,7 +30,7 @@ from memtool.vault.layout import KINDS, Vault
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from memtool.recall.answers.answer import Answer
+    from memtool.recall.answers.answer import MemoryAnswer
     from memtool.team.member import TeamMemory, TeamQuestion
 
 _DEFAULT_BATCH_LIMIT = 50
@@ -156,7 +156,7 @@ class _Looked(NamedTuple):
 
     chosen: Chosen
     found: Found
-    answers: Sequence[Answer] = ()
+    answers: Sequence[MemoryAnswer] = ()
 
 
 def _found(session: Session, index: Index, text: str, wanted: Filter, here: str, page: int) -> _Looked:
@@ -381,7 +381,7 @@ def _link(root: Path, hit: Hit, shown: str) -> Text:
     return screen.text(shown, "cyan", uri=(root / hit.path).as_uri())
 
 
-def _entry(hit: Hit, answer: Answer, *, explain: bool) -> Iterator[str]:
+def _entry(hit: Hit, answer: MemoryAnswer, *, explain: bool) -> Iterator[str]:
     """Give the lines of one hit, an empty one last."""
     from memtool.cli.hits import place_of, reasons, statement_lines, title_of
     from memtool.recall.answers.found import labelled

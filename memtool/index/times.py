@@ -31,7 +31,7 @@ _YEARS = 4  # in which each day of a calendar comes at least once
 _BETWEEN = r"[\s,的]*(?:on|am|le|el|の)?\s*"  # a week and its day: "last week on Monday", 上周的星期三
 
 
-class Span(NamedTuple):
+class Days(NamedTuple):
     """The days from *since* to *until*, ISO dates, both inclusive."""
 
     since: str
@@ -41,7 +41,7 @@ class Span(NamedTuple):
 class Spoken(NamedTuple):
     """The times that a text names, and the text without their words."""
 
-    spans: tuple[Span, ...]
+    spans: tuple[Days, ...]
     rest: str
 
 
@@ -51,7 +51,7 @@ def spoken_times(text: str, today: dt.date) -> Spoken:
     folded = text.casefold()
     if len(folded) != len(text) or not any(phrase in folded for phrase in _beginnings()):
         return Spoken((), text)
-    spans: list[Span] = []
+    spans: list[Days] = []
 
     def taken(match: re.Match[str]) -> str:
         with suppress(ValueError, OverflowError):  # before the first year
@@ -67,7 +67,7 @@ class AskedDays(NamedTuple):
     """The days that a question asks for: patterns of ISO dates, and spans of time."""
 
     patterns: tuple[re.Pattern[str], ...] = ()
-    spans: tuple[Span, ...] = ()
+    spans: tuple[Days, ...] = ()
 
     def nearness(self, date: str) -> float:
         """Return 1 for a *date* that is asked for, less for one of the three days after a day that is, else 0."""
@@ -92,7 +92,7 @@ def asked_days(text: str, today: dt.date) -> AskedDays:
     return AskedDays(tuple(asked_dates(text)), spoken_times(text, today).spans)
 
 
-def span_of(text: str, today: dt.date) -> Span | None:
+def span_of(text: str, today: dt.date) -> Days | None:
     """Return the span of time that *text* is the name of, such as `last month`, 上周 or `in March`; else None."""
     spoken = spoken_times(text.strip(), today)
     if len(spoken.spans) == 1 and not spoken.rest.strip():
@@ -102,7 +102,7 @@ def span_of(text: str, today: dt.date) -> Span | None:
         today = min(today, dt.date(max(1, int(named.pattern[:4])), 12, 31))
     days = (today - dt.timedelta(back) for back in range(min(today.toordinal(), _YEARS * 366)))
     found = [day.isoformat() for day in _run(days, named)] if named else []
-    return Span(found[-1], found[0]) if found else None
+    return Days(found[-1], found[0]) if found else None
 
 
 def only_time(text: str, wanted: Filter) -> tuple[str, Filter]:
@@ -114,7 +114,7 @@ def only_time(text: str, wanted: Filter) -> tuple[str, Filter]:
     return "", wanted._replace(since=max(since, wanted.since), until=min(until, wanted.until or until))
 
 
-def _span(match: re.Match[str], today: dt.date) -> Span:
+def _span(match: re.Match[str], today: dt.date) -> Days:
     (unit, back), day = _meaning(match), match["day"]
     if unit == "weekday":
         return _days(today - dt.timedelta(days=(today.weekday() - back) % 7 or 7), 1)
@@ -127,7 +127,7 @@ def _span(match: re.Match[str], today: dt.date) -> Span:
     months = today.year * 12 + today.month - 1 - back * (12 if unit == "year" else 1)
     first = dt.date(months // 12, 1 if unit == "year" else months % 12 + 1, 1)
     last = first.replace(month=12) if unit == "year" else first
-    return Span(first.isoformat(), last.replace(day=monthrange(last.year, last.month)[1]).isoformat())
+    return Days(first.isoformat(), last.replace(day=monthrange(last.year, last.month)[1]).isoformat())
 
 
 def _run(days: Iterator[dt.date], named: re.Pattern[str]) -> Iterator[dt.date]:
@@ -145,8 +145,8 @@ def _meaning(match: re.Match[str]) -> tuple[str, int]:
     return list(_counted().values())[int(at[1:])], int(number)
 
 
-def _days(first: dt.date, count: int) -> Span:
-    return Span(first.isoformat(), (first + dt.timedelta(days=count - 1)).isoformat())
+def _days(first: dt.date, count: int) -> Days:
+    return Days(first.isoformat(), (first + dt.timedelta(days=count - 1)).isoformat())
 
 
 def _monday(today: dt.date, back: int) -> dt.date:

@@ -60,7 +60,7 @@ CREATE VIRTUAL TABLE part_vocabulary USING fts5vocab (part_terms, row);
 """
 
 
-class Line(NamedTuple):
+class TurnLine(NamedTuple):
     """A line of a turn: its text, who wrote it, and the number of the text in the turn that it is from."""
 
     text: str
@@ -68,7 +68,7 @@ class Line(NamedTuple):
     of: int
 
 
-class Followed(NamedTuple):
+class FollowedSources(NamedTuple):
     """The result of an update: sources that were read, that are gone, and that cannot be read."""
 
     read: int = 0
@@ -83,7 +83,7 @@ class Missing(NamedTuple):
     of: int
 
 
-def follow_sources(place: Place, *, rebuild: bool = False) -> Followed:
+def follow_sources(place: Place, *, rebuild: bool = False) -> FollowedSources:
     """Bring the table up to date with the sources of the vault. One that is damaged is made anew.
 
     Raises:
@@ -92,7 +92,7 @@ def follow_sources(place: Place, *, rebuild: bool = False) -> Followed:
     """
     path = table_path(place)
     if not path.exists() and not list_sources(place.vault):
-        return Followed()
+        return FollowedSources()
     try:
         with place.lock(_LOCK):
             try:
@@ -151,12 +151,12 @@ def missing_sources(db: sqlite3.Connection | None, vault: Vault) -> Missing:
     return Missing(sum(known.get(one.name) != _stamp(one) for one in kept), len(kept))
 
 
-def lines_of_turn(fields: Mapping[str, Any]) -> Iterator[Line]:
+def lines_of_turn(fields: Mapping[str, Any]) -> Iterator[TurnLine]:
     """Give the lines of the turn in *fields*, which may be anything that JSON knows; long ones in slices."""
     for number, (author, text) in enumerate(texts_of_turn(fields)):
         for line in text.splitlines():
             if stripped := line.strip():
-                yield from (Line(piece, author, number) for piece in _slices(stripped))
+                yield from (TurnLine(piece, author, number) for piece in _slices(stripped))
 
 
 def texts_of_turn(fields: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -176,9 +176,9 @@ def texts_of_turn(fields: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield AGENT, text if isinstance(text, str) else ""
 
 
-def parts_of(lines: Iterator[Line]) -> Iterator[list[Line]]:
+def parts_of(lines: Iterator[TurnLine]) -> Iterator[list[TurnLine]]:
     """Give *lines* in parts of at most `SIZE` characters."""
-    part, size = list[Line](), 0
+    part, size = list[TurnLine](), 0
     for line in lines:
         if part and size + len(line.text) > SIZE:
             yield part
@@ -197,7 +197,7 @@ def turns_in(content: bytes) -> Iterator[tuple[bytes, dict[str, Any]]]:
                 yield line, fields
 
 
-def _follow(place: Place, path: Path) -> Followed:
+def _follow(place: Place, path: Path) -> FollowedSources:
     generations.make_folder(path.parent)
     if not path.exists():
         path.touch(mode=0o600)
@@ -210,7 +210,7 @@ def _follow(place: Place, path: Path) -> Followed:
         return _updated(place, db)
 
 
-def _filled(place: Place, path: Path) -> Followed:
+def _filled(place: Place, path: Path) -> FollowedSources:
     with contextlib.closing(schema.connect(path)) as db:
         db.execute("PRAGMA journal_mode = WAL")
         db.executescript(_TABLES)
@@ -222,7 +222,7 @@ def _filled(place: Place, path: Path) -> Followed:
         return done
 
 
-def _updated(place: Place, db: sqlite3.Connection) -> Followed:
+def _updated(place: Place, db: sqlite3.Connection) -> FollowedSources:
     folders = _folders(place.vault)
     known, kept = _stamps(db), {one.name: one for one in list_sources(place.vault)}
     changed = [one for one in kept.values() if known.get(one.name) != _stamp(one)]
@@ -236,7 +236,7 @@ def _updated(place: Place, db: sqlite3.Connection) -> Followed:
             unread += sum(not _read(place.vault, db, one) for one in changed[start : start + _AT_ONCE])
     with _transaction(db):
         db.execute("INSERT OR REPLACE INTO meta VALUES ('folders', ?)", (folders,))
-    return Followed(len(changed) - unread, len(gone), unread)
+    return FollowedSources(len(changed) - unread, len(gone), unread)
 
 
 def _read(vault: Vault, db: sqlite3.Connection, one: KeptSource) -> bool:

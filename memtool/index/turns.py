@@ -23,7 +23,7 @@ from memtool.index.filters import Filter
 from memtool.index.lexical import share_of
 from memtool.index.search import TURN, Found, Hit
 from memtool.index.turn_table import (
-    Line,
+    TurnLine,
     drop_damaged,
     lines_of_turn,
     missing_sources,
@@ -199,8 +199,8 @@ def _as_indexed(db: sqlite3.Connection, vault: Vault, session: str) -> bytes:
 
 
 def _without_forgotten(
-    index: Index, note: SessionPlace, content: bytes, turn: Mapping[str, Any], part: Sequence[Line]
-) -> list[Line]:
+    index: Index, note: SessionPlace, content: bytes, turn: Mapping[str, Any], part: Sequence[TurnLine]
+) -> list[TurnLine]:
     """Return the lines of *part* but those of a text that says what was forgotten."""
     from memtool.index.forgotten import forgotten_of
 

@@ -28,7 +28,7 @@ from memtool.index.search import Found, Hit, newest, search
 from memtool.index.semantic import VectorSource
 from memtool.index.status import index_notices
 from memtool.index.times import only_time
-from memtool.recall.answers.answer import LISTED, TO_AGENT, Answer
+from memtool.recall.answers.answer import LISTED, TO_AGENT, MemoryAnswer
 from memtool.recall.answers.found import CHUNKS, answers_of, in_words, labelled, memories
 from memtool.recall.framing import quoted
 from memtool.recall.ledger import key_of
@@ -212,7 +212,7 @@ def _index_in_background(work: Workspace) -> None:
         start_command(work.vault.root, work.environ, "index", "--status", yielding=True)
 
 
-def _remembered(hit: Hit, answer: Answer, best: float, contradicted: Mapping[str, str]) -> FoundMemory:
+def _remembered(hit: Hit, answer: MemoryAnswer, best: float, contradicted: Mapping[str, str]) -> FoundMemory:
     numbers = [line.number for line in answer.statements if line.number and not hit.fact_id]
     lines = (min(numbers), max(numbers)) if numbers else (hit.start_line, hit.end_line)
     return FoundMemory(

@@ -8,7 +8,7 @@ from index.notebook import Notebook, fill
 
 from memtool.errors import UsageError
 from memtool.index.filters import Filter, parse_day
-from memtool.index.times import Span, asked_days, only_time, spoken_times
+from memtool.index.times import Days, asked_days, only_time, spoken_times
 
 TODAY = dt.date(2026, 2, 10)  # a Tuesday
 
@@ -42,7 +42,7 @@ TODAY = dt.date(2026, 2, 10)  # a Tuesday
     ],
 )
 def test_a_time_is_named_by_words_in_each_language(text: str, since: str, until: str) -> None:
-    assert spoken_times(text, TODAY).spans == (Span(since, until),)
+    assert spoken_times(text, TODAY).spans == (Days(since, until),)
 
 
 @pytest.mark.parametrize("text", ["the hierarchy of classes", "todays", "三个月", "mondays", "for 3 days", ""])

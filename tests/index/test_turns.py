@@ -25,7 +25,7 @@ from memtool.index import turn_table
 from memtool.index.engine import place_of, use_index
 from memtool.index.filters import Filter, Transcripts
 from memtool.index.search import TURN, Found, search
-from memtool.index.turn_table import Followed, Line, follow_sources, table_path
+from memtool.index.turn_table import FollowedSources, TurnLine, follow_sources, table_path
 from memtool.recall.remembering.forget import LINE, ForgetTarget, forget
 from memtool.recall.remembering.purge import purge
 from memtool.settings.sections import TranscriptSettings
@@ -74,7 +74,7 @@ def keep(desk: Desk, name: str, *turns: Turn, day: int = 1, project: str = "shop
     )
 
 
-def follow(desk: Desk) -> Followed:
+def follow(desk: Desk) -> FollowedSources:
     return follow_sources(place_of(desk.work))
 
 
@@ -215,7 +215,7 @@ def test_a_source_that_is_gone_is_not_found(kept: Desk) -> None:
     follow(kept)
     assert trim_sources(kept.vault, TranscriptSettings(keep_days=5), kept.now) == 1
     assert turns_of(ask(kept, "E4711", "only")) == []
-    assert follow(kept) == Followed(gone=1)
+    assert follow(kept) == FollowedSources(gone=1)
     assert turns_of(ask(kept, "E4712", "only")) == [("two", 1)]
     remove_source(kept.vault, "two")
     assert turns_of(ask(kept, "E4712", "only")) == []
@@ -225,7 +225,7 @@ def test_of_a_session_that_goes_on_only_what_is_new_is_read(kept: Desk, monkeypa
     read: list[object] = []
     lines = turn_table.lines_of_turn
 
-    def lines_of_turn(fields: Mapping[str, Any]) -> Iterator[Line]:
+    def lines_of_turn(fields: Mapping[str, Any]) -> Iterator[TurnLine]:
         read.append(fields["typed"])
         return lines(fields)
 
@@ -233,7 +233,7 @@ def test_of_a_session_that_goes_on_only_what_is_new_is_read(kept: Desk, monkeypa
     keep(kept, "one", *TURNS, Turn(typed="Add the metric refund_total 指标"))
     assert any("1 of 1 kept sessions" in notice for notice in ask(kept, "refund_total").notices)
     assert turns_of(ask(kept, "E4711")) == []  # it has changed since: its places may be others
-    assert follow(kept) == Followed(read=1)
+    assert follow(kept) == FollowedSources(read=1)
     assert read == ["Add the metric refund_total 指标"]
     assert turns_of(ask(kept, "refund_total")) == [("one", 3)]
     assert turns_of(ask(kept, "E4711")) == [("one", 1)]
@@ -302,8 +302,8 @@ def test_hostile_sources_are_harmless(kept: Desk, tmp_path: Path) -> None:
     outside.write_bytes(gzip.compress(head + b'{"typed":"E4800"}'))
     (kept.vault.root / FOLDER / "2026" / "link.jsonl.gz").symlink_to(outside)
     (kept.vault.root / FOLDER / "2027").symlink_to(tmp_path)
-    assert follow(kept) == Followed(read=2, unread=3)
-    assert follow(kept) == Followed()
+    assert follow(kept) == FollowedSources(read=2, unread=3)
+    assert follow(kept) == FollowedSources()
     assert turns_of(ask(kept, "E4711", "only")) == [("one", 1)]
     assert turns_of(ask(kept, "E4800", "only")) == []
 
@@ -351,7 +351,7 @@ def test_terms_of_what_is_gone_are_cleared_away(desk: Desk) -> None:
 
 
 def test_without_sources_nothing_is_made(desk: Desk) -> None:
-    assert follow(desk) == Followed()
+    assert follow(desk) == FollowedSources()
     assert not table_path(place_of(desk.work)).exists()
     shutil.rmtree(desk.vault.root / FOLDER, ignore_errors=True)
     assert ask(desk, "E4711").notices == ()
@@ -375,7 +375,7 @@ def test_a_table_that_is_in_use_is_no_damaged_one(kept: Desk) -> None:
             with pytest.raises(NotWritable, match="locked"):
                 follow(kept)
         assert path.stat().st_ino == before
-    assert follow(kept) == Followed(read=1)
+    assert follow(kept) == FollowedSources(read=1)
 
 
 def _impatient(path: Path) -> sqlite3.Connection:

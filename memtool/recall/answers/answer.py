@@ -32,7 +32,7 @@ IN_FIELDS = Budget(4_000, notes=5, statements=3, first=0.3)  # a page of the ser
 LISTED = Budget(100_000, notes=20, statements=3)  # what there is, without a question
 
 
-class Answer(NamedTuple):
+class MemoryAnswer(NamedTuple):
     """A memory that answers.
 
     Args:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from memtool.index.lexical import MOST_TERMS, inverse_frequencies, share_of
 from memtool.index.search import WIDTH, Hit
-from memtool.recall.answers.answer import FACT, NOTE, SESSION, TRANSCRIPT, Answer, Budget
+from memtool.recall.answers.answer import FACT, NOTE, SESSION, TRANSCRIPT, Budget, MemoryAnswer
 from memtool.recall.answers.statements import candidates, choose, strength
 from memtool.text.markdown import blocks, in_code
 from memtool.text.statements import statements
@@ -47,14 +47,14 @@ def memories(hits: Iterable[Hit]) -> list[Hit]:
 
 def answers_of(
     db: Tables, text: str, hits: Sequence[Hit], budget: Budget, *, best: float = 0.0, is_first: bool = True
-) -> list[Answer]:
+) -> list[MemoryAnswer]:
     """Return an answer to the query *text* for each of *hits*, which are `memories`; none where nothing fits.
 
     Each may fill the share `budget.first` of the room that those before it left. *best* is the score of the best hit of
     all; where these are not the first, others fitted.
     """
     weights = inverse_frequencies(db, query_terms(text)[:MOST_TERMS])
-    notes = [_Note(db, weights, hit) for hit in hits]
+    notes = [_FoundNote(db, weights, hit) for hit in hits]
     if weights and is_first and max((note.share for note in notes), default=0.0) < _LEAST_SHARE:
         return []
     best = best or max((hit.score for hit in hits), default=0.0) or 1.0
@@ -88,7 +88,7 @@ def labelled(statements: Iterable[Line]) -> Iterator[str]:
         yield f"{where}: {line.text}" if where else line.text
 
 
-class _Note:
+class _FoundNote:
     """The note, or the fact, of a hit. *share* is that of the query's words that it holds, by their rarity."""
 
     def __init__(self, db: Tables, weights: Mapping[str, float], hit: Hit) -> None:
@@ -131,11 +131,11 @@ class _Note:
         telling = [line for line in lines if fills or strength(self.weights, line) > 0]
         return telling or lines[:1]
 
-    def answer(self, said: tuple[Line, ...], likelihood: float) -> Answer:
+    def answer(self, said: tuple[Line, ...], likelihood: float) -> MemoryAnswer:
         """Return the memory as an answer."""
         hit = self.hit
         kind = FACT if hit.fact_id else hit.kind if hit.kind in (SESSION, TRANSCRIPT) else NOTE
-        return Answer(hit.path, hit.title, hit.date, hit.project, kind, said, likelihood=likelihood)
+        return MemoryAnswer(hit.path, hit.title, hit.date, hit.project, kind, said, likelihood=likelihood)
 
 
 def _chunks(db: Tables, hit: Hit) -> list[tuple[str, str, int, list[str]]]:

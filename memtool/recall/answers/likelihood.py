@@ -40,7 +40,7 @@ class Signs(NamedTuple):
         return {name: round(value, 2) for name, value in self._asdict().items() if value}
 
 
-class Weights(NamedTuple):
+class SignWeights(NamedTuple):
     """The weight of each sign in the logarithm of the odds."""
 
     lead: float
@@ -55,11 +55,11 @@ class Weights(NamedTuple):
 # What a sign wins, as the loss on projects left out without it. Tasks (.177): lead .005, file .006, words .005,
 # pasted .011; odds nothing by words, but with vectors they know what words do not. Questions (.127): odds .027, words
 # .017, shared .002, file .001; a lead nothing.
-OF_TASKS = Weights(lead=0.2, shared=0.0, file=1.65, odds=0.25, words=-0.06, pasted=1.55, bias=-2.1)
-OF_QUESTIONS = Weights(lead=0.0, shared=0.7, file=0.9, odds=0.85, words=-0.16, pasted=0.0, bias=-0.2)
+OF_TASKS = SignWeights(lead=0.2, shared=0.0, file=1.65, odds=0.25, words=-0.06, pasted=1.55, bias=-2.1)
+OF_QUESTIONS = SignWeights(lead=0.0, shared=0.7, file=0.9, odds=0.85, words=-0.16, pasted=0.0, bias=-0.2)
 
 
-def likelihood(signs: Signs, weights: Weights) -> float:
+def likelihood(signs: Signs, weights: SignWeights) -> float:
     """Return from 0 to 1 how likely a session with these *signs* is worth reading."""
     values = features(signs)
     odds = weights.bias + sum(weight * value for weight, value in zip(weights, values, strict=False))

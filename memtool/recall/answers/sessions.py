@@ -30,7 +30,7 @@ _TEST = r"(?:^|[/_.])tests?(?:[/_.]|$)|_test\.|\.(?:test|spec)\."
 _MOST_FILES = 2
 
 
-class Kind(Enum):
+class PromptKind(Enum):
     """The kind of a prompt."""
 
     QUESTION = "question"
@@ -38,14 +38,14 @@ class Kind(Enum):
     ORDER = "order"
 
 
-def kind_of(text: str) -> Kind:
+def kind_of(text: str) -> PromptKind:
     """Return what a prompt is: a question, an issue or error or plan that was pasted, or an order."""
     typed = text.strip()
     if typed.count("\n") >= _FEWEST_LINES:
-        return Kind.PASTED
+        return PromptKind.PASTED
     if typed.endswith(("?", "？")) or re.search(pattern_of("asking"), typed, re.IGNORECASE):
-        return Kind.QUESTION
-    return Kind.ORDER
+        return PromptKind.QUESTION
+    return PromptKind.ORDER
 
 
 def goes_on(text: str) -> bool:
@@ -53,7 +53,7 @@ def goes_on(text: str) -> bool:
     return re.search(pattern_of("going_on"), text, re.IGNORECASE) is not None
 
 
-class Wanted(NamedTuple):
+class PromptSubject(NamedTuple):
     """What a prompt wants to know.
 
     Args:
@@ -68,16 +68,16 @@ class Wanted(NamedTuple):
     weights: Mapping[str, float]
     telling: Mapping[str, float]
     length: float
-    kind: Kind
+    kind: PromptKind
 
 
-def wanted_by(question: Question, weights: Mapping[str, float], telling: Mapping[str, float]) -> Wanted:
+def wanted_by(question: Question, weights: Mapping[str, float], telling: Mapping[str, float]) -> PromptSubject:
     """Return what *question* wants to know; of what was pasted, only the title and the beginning count."""
     kind = kind_of(question.prompt)
-    if kind is Kind.PASTED:
+    if kind is PromptKind.PASTED:
         first = terms_of(question.prompt[:_BEGINNING])
         weights, telling = ({term: each[term] for term in each.keys() & first} for each in (weights, telling))
-    return Wanted(question.prompt, weights, telling, question.length, kind)
+    return PromptSubject(question.prompt, weights, telling, question.length, kind)
 
 
 class Told(NamedTuple):
@@ -102,7 +102,7 @@ class Told(NamedTuple):
     signs: Signs
 
 
-def told_by(notes: Sequence[tuple[str, str, float]], wanted: Wanted) -> list[Told]:
+def told_by(notes: Sequence[tuple[str, str, float]], wanted: PromptSubject) -> list[Told]:
     """Return what the sessions *notes* say to a prompt, most likely first.
 
     Args:
@@ -114,7 +114,7 @@ def told_by(notes: Sequence[tuple[str, str, float]], wanted: Wanted) -> list[Tol
     held = [_terms(lines) for lines in chosen]
     worth = [sum(wanted.weights[term] for term in terms & wanted.weights.keys()) for terms in held]
     kind = wanted.kind
-    weights = OF_QUESTIONS if kind is Kind.QUESTION else OF_TASKS
+    weights = OF_QUESTIONS if kind is PromptKind.QUESTION else OF_TASKS
     found = []
     for at, (ref, text, relevance) in enumerate(notes):
         note = parse_session(text)
@@ -124,7 +124,7 @@ def told_by(notes: Sequence[tuple[str, str, float]], wanted: Wanted) -> list[Tol
             file=float(_names_file(wanted, note.draft.files)),
             odds=log_odds(relevance),
             words=wanted.length,
-            pasted=float(kind is Kind.PASTED),
+            pasted=float(kind is PromptKind.PASTED),
         )
         found.append(Told(ref, text, note, lines[at], chosen[at], likelihood(signs, weights), signs))
     return sorted(found, key=lambda told: -told.likelihood)
@@ -151,7 +151,7 @@ def _terms(lines: Sequence[Line]) -> frozenset[str]:
     return frozenset[str]().union(*(terms_of(line.text) for line in lines))
 
 
-def _names_file(wanted: Wanted, files: Sequence[str]) -> bool:
+def _names_file(wanted: PromptSubject, files: Sequence[str]) -> bool:
     """Whether the prompt names one of *files*, or says its stem as a telling word where it begins."""
     folded = fold(wanted.text)
     said = wanted.telling.keys() & terms_of(wanted.text[:_BEGINNING])

@@ -92,7 +92,7 @@ class Candidate(NamedTuple):
         return is_spaced(self.title + self.text)
 
 
-class Found(NamedTuple):
+class FoundMemories(NamedTuple):
     """The memories of an index about a question, most relevant first, each note once.
 
     Args:
@@ -108,7 +108,7 @@ class Found(NamedTuple):
     telling: Mapping[str, float]
 
 
-def find(db: Tables, question: Question, project: str, today: dt.date, meaning: Meaning | None = None) -> Found:
+def find(db: Tables, question: Question, project: str, today: dt.date, meaning: Meaning | None = None) -> FoundMemories:
     """Return the memories of the index *db* about *question*."""
     all_found, clues = judged(db, question, project, today, meaning, only_likely=True)
     sessions: dict[str, Recalled] = {}
@@ -119,7 +119,7 @@ def find(db: Tables, question: Question, project: str, today: dt.date, meaning: 
         elif memory.ref not in sessions or memory.relevance > sessions[memory.ref].relevance:
             sessions[memory.ref] = memory
     ranked = sorted(sessions.values(), key=lambda memory: -memory.relevance)
-    return Found(_given(found, question), ranked, clues.weights, clues.telling)
+    return FoundMemories(_given(found, question), ranked, clues.weights, clues.telling)
 
 
 def _given(found: Sequence[tuple[Evidence, Recalled]], question: Question) -> list[Recalled]:

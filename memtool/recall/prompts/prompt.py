@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from memtool.named_tuple import NamedTuple
 from memtool.recall.answers.answer import Budget
 from memtool.recall.answers.likelihood import FLOOR, LATER_FLOOR
-from memtool.recall.answers.sessions import MOST_LOOKED_AT, Kind, Told, files_beside, goes_on, told_by, wanted_by
+from memtool.recall.answers.sessions import MOST_LOOKED_AT, PromptKind, Told, files_beside, goes_on, told_by, wanted_by
 from memtool.recall.answers.statements import LONGEST, choose, strength, whole
 from memtool.recall.answers.user_words import with_whole_words
 from memtool.recall.framing import MOST_UNITS, defused, framed, line_id
@@ -29,7 +29,7 @@ from memtool.recall.given import (
 from memtool.recall.ledger import Ledger
 from memtool.recall.prompts.as_it_stands import as_they_stand, current_note
 from memtool.recall.prompts.evidence import Evidence, Recalled, floor_of, score
-from memtool.recall.prompts.finding import Found, find
+from memtool.recall.prompts.finding import FoundMemories, find
 from memtool.recall.prompts.question import Question
 from memtool.recall.uses import seldom_used
 from memtool.resources import agent_text
@@ -47,13 +47,13 @@ if TYPE_CHECKING:
 EVENT = "prompt"
 
 # What finds memories. A service that has vectors at hand can stand in for `find`; a hook has words only.
-Finder: TypeAlias = Callable[["Tables", Question, str, dt.date], Found]
+Finder: TypeAlias = Callable[["Tables", Question, str, dt.date], FoundMemories]
 Uses: TypeAlias = Callable[[Sequence[str]], Mapping[str, int]]
 
 _BUDGETS = {
-    Kind.QUESTION: Budget(characters=1_250, notes=2, statements=12, first=0.8),
-    Kind.PASTED: Budget(characters=840, notes=2, statements=2, first=0.5),
-    Kind.ORDER: Budget(characters=840, notes=2, statements=2, first=0.5),
+    PromptKind.QUESTION: Budget(characters=1_250, notes=2, statements=12, first=0.8),
+    PromptKind.PASTED: Budget(characters=840, notes=2, statements=2, first=0.5),
+    PromptKind.ORDER: Budget(characters=840, notes=2, statements=2, first=0.5),
 }
 _SHARES = (1.0, 0.85, 0.7, 0.5, 0.3)  # of the room of sessions: the first with which all fits
 _FIRST_PROMPTS = 2  # of a session; later on, sessions are given only what is sure
@@ -178,7 +178,7 @@ class _Answer(NamedTuple):
         )  # fmt: skip
 
 
-def _sessions(found: Found, db: Tables, work: Workspace, asked: Asked, ledger: Ledger) -> list[_Answer]:
+def _sessions(found: FoundMemories, db: Tables, work: Workspace, asked: Asked, ledger: Ledger) -> list[_Answer]:
     """Return what sessions say to the prompt, most likely first; what is not likely enough says so."""
     wanted = wanted_by(asked.question, found.weights, found.telling)
     hits = {hit.ref: hit for hit in found.sessions[:MOST_LOOKED_AT]}
@@ -198,7 +198,7 @@ def _sessions(found: Found, db: Tables, work: Workspace, asked: Asked, ledger: L
         room = budget._replace(characters=int(share * budget.characters))
         lines = with_whole_words(each.lines, each.note, each.text, work.vault, db) if at < count else each.lines
         fresh = [line for line in lines if not start or defused(line.text)[:_TELLING] not in start]
-        if wanted.kind is not Kind.QUESTION:  # an answer may use other words; beside a task they would be noise
+        if wanted.kind is not PromptKind.QUESTION:  # an answer may use other words; beside a task they would be noise
             fresh = [line for line in fresh if strength(wanted.weights, line) > 0]
         answers.append(_Answer(hits[each.ref], each, fresh, wanted.weights, room, "" if at < count else BELOW_FLOOR))
     return answers
@@ -217,13 +217,14 @@ def _judged(hits: Sequence[Recalled], work: Workspace, ledger: Ledger, question:
         return CONTRADICTED if hit.key in outweighed else ""
 
     judged = [hit._replace(left_out=hit.left_out or reason(hit)) for hit in hits]
-    idle = seldom_used(work.index_folder, [_line(hit, {}, ledger).key for hit in judged if not hit.left_out])
-    return [_unless_idle(hit, idle, ledger, question) for hit in judged]
+    keys = ["" if hit.left_out else _line(hit, {}, ledger).key for hit in judged]
+    idle = seldom_used(work.index_folder, list(filter(None, keys)))
+    return [_if_likely(hit, question) if key in idle else hit for hit, key in zip(judged, keys, strict=True)]
 
 
-def _unless_idle(hit: Recalled, idle: frozenset[str], ledger: Ledger, question: Question) -> Recalled:
-    """Return *hit*, left out if it is one of the lines *idle*, which take twice the likelihood, and has not so much."""
-    if hit.left_out or hit.evidence is None or _line(hit, {}, ledger).key not in idle:
+def _if_likely(hit: Recalled, question: Question) -> Recalled:
+    """Return *hit*, whose line was given often and never used: left out if it has not twice the likelihood."""
+    if hit.evidence is None:
         return hit
     floor = floor_of(hit.evidence, question.length) if isinstance(hit.evidence, Evidence) else FLOOR
     return hit if hit.relevance >= 2 * floor else hit._replace(left_out=NEVER_USED)

@@ -8,7 +8,7 @@ from index.notebook import TODAY, Notebook, fill
 from memtool.index.engine import Index
 from memtool.index.filters import Filter
 from memtool.index.search import search
-from memtool.recall.answers.answer import Answer, Budget
+from memtool.recall.answers.answer import Budget, MemoryAnswer
 from memtool.recall.answers.found import answers_of, in_words, memories
 
 ROOM = Budget(characters=2_000, notes=5, statements=9, first=0.5)
@@ -31,8 +31,8 @@ def sessions(tmp_path: Path) -> Notebook:
     return notebook
 
 
-def answered(notebook: Notebook, text: str, budget: Budget = ROOM) -> list[Answer]:
-    def look(index: Index) -> list[Answer]:
+def answered(notebook: Notebook, text: str, budget: Budget = ROOM) -> list[MemoryAnswer]:
+    def look(index: Index) -> list[MemoryAnswer]:
         return answers_of(index.db, text, memories(search(index, text, Filter(TODAY), limit=30).hits), budget)
 
     return notebook.use(look)

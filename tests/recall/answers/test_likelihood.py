@@ -8,7 +8,7 @@ from memtool.recall.answers.likelihood import (
     OF_QUESTIONS,
     OF_TASKS,
     Signs,
-    Weights,
+    SignWeights,
     features,
     likelihood,
     log_odds,
@@ -18,7 +18,7 @@ NOTHING = Signs(lead=-2.0, shared=0.0, file=0.0, odds=-3.0, words=8.0)
 
 
 @pytest.mark.parametrize("weights", [OF_QUESTIONS, OF_TASKS])
-def test_a_session_that_shares_little_is_below_the_floor_and_one_that_shares_much_above(weights: Weights) -> None:
+def test_a_session_that_shares_little_is_below_the_floor_and_one_that_shares_much_above(weights: SignWeights) -> None:
     much = Signs(lead=4.0, shared=3.0, file=1.0, odds=3.0, words=8.0)
     assert likelihood(NOTHING, weights) < FLOOR < likelihood(much, weights)
 
@@ -27,7 +27,7 @@ def test_a_session_that_shares_little_is_below_the_floor_and_one_that_shares_muc
     ("sign", "weights"),
     [("lead", OF_TASKS), ("file", OF_TASKS), ("pasted", OF_TASKS), ("shared", OF_QUESTIONS), ("odds", OF_QUESTIONS)],
 )
-def test_each_sign_speaks_for_a_session(sign: str, weights: Weights) -> None:
+def test_each_sign_speaks_for_a_session(sign: str, weights: SignWeights) -> None:
     assert likelihood(NOTHING._replace(**{sign: 1.0}), weights) > likelihood(NOTHING, weights)
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from memtool.recall.answers.sessions import Kind, Wanted, files_beside, goes_on, kind_of, told_by
+from memtool.recall.answers.sessions import PromptKind, PromptSubject, files_beside, goes_on, kind_of, told_by
 from memtool.recall.answers.statements import terms_of
 from memtool.vault.sessions import Draft, Line, SessionNote, parse_session, render_session
 
@@ -22,23 +22,23 @@ OTHER = render_session(
 )
 
 
-def wanted(text: str, kind: Kind = Kind.ORDER) -> Wanted:
+def wanted(text: str, kind: PromptKind = PromptKind.ORDER) -> PromptSubject:
     terms = terms_of(text)
-    return Wanted(text, dict.fromkeys(terms, 3.0), dict.fromkeys(terms, 1.0), 4.0, kind)
+    return PromptSubject(text, dict.fromkeys(terms, 3.0), dict.fromkeys(terms, 1.0), 4.0, kind)
 
 
 @pytest.mark.parametrize(
     ("text", "kind"),
     [
-        ("which cookie is it", Kind.QUESTION),
-        ("and the cookie?", Kind.QUESTION),
-        ("断网以后为什么不恢复", Kind.QUESTION),
-        ("put the cookie back", Kind.ORDER),
-        ("把回调改成 HMAC", Kind.ORDER),
-        ("Login fails\n\nSteps:\n1. open Safari\n2. log in\nWhy?", Kind.PASTED),
+        ("which cookie is it", PromptKind.QUESTION),
+        ("and the cookie?", PromptKind.QUESTION),
+        ("断网以后为什么不恢复", PromptKind.QUESTION),
+        ("put the cookie back", PromptKind.ORDER),
+        ("把回调改成 HMAC", PromptKind.ORDER),
+        ("Login fails\n\nSteps:\n1. open Safari\n2. log in\nWhy?", PromptKind.PASTED),
     ],
 )
-def test_a_prompt_is_a_question_something_pasted_or_an_order(text: str, kind: Kind) -> None:
+def test_a_prompt_is_a_question_something_pasted_or_an_order(text: str, kind: PromptKind) -> None:
     assert kind_of(text) is kind
 
 

@@ -17,7 +17,7 @@ from memtool.recall.answers.statements import terms_of
 from memtool.recall.given import NEVER_USED
 from memtool.recall.ledger import Ledger
 from memtool.recall.prompts.evidence import Evidence, Recalled, Whereabouts
-from memtool.recall.prompts.finding import Found
+from memtool.recall.prompts.finding import FoundMemories
 from memtool.recall.prompts.prompt import (
     Asked,
     Finder,
@@ -45,7 +45,7 @@ def memory(name: str, text: str = "", *, relevance: float = 0.8, category: str =
 
 def finding(*memories: Recalled) -> Finder:
     """Return what finds *memories* for any prompt, as a service with vectors could."""
-    return lambda *_: Found(list(memories), [], {}, {})
+    return lambda *_: FoundMemories(list(memories), [], {}, {})
 
 
 @pytest.fixture
@@ -296,7 +296,7 @@ def told(vault: Vault) -> Iterator[Callable[..., Given]]:
 
     def given(prompt: str, turn: int = 1, **ledger: Any) -> Given:
         terms = terms_of(prompt)
-        found = Found([], [hit], dict.fromkeys(terms, 4.0), dict.fromkeys(terms, 1.0))
+        found = FoundMemories([], [hit], dict.fromkeys(terms, 4.0), dict.fromkeys(terms, 1.0))
         asked = Asked(question_of(prompt), "shop", "s1")
         start = Ledger(turn, **ledger)
         return memories_for_prompt(Desk(vault).work, db, asked, start, lambda _: {}, finder=lambda *_: found)
