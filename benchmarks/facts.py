@@ -23,7 +23,7 @@ from benchmarks.processes import own_environment
 from benchmarks.recall.session_notes import lay
 from memtool.consolidate.session_views import read_sessions
 from memtool.memory.fact_book import StoredFact, read_facts
-from memtool.recall.remembering.near_duplicates import is_same, statement
+from memtool.text.near_duplicates import is_same, statement
 from memtool.vault.layout import open_vault
 from memtool.vault.template import make_vault
 

@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import NamedTuple
 from unittest.mock import patch
 
-from memtool.recall import agent_search
-from memtool.recall.agent_search import search_memories
+from memtool.memory import agent_search
+from memtool.memory.agent_search import search_memories
+from memtool.memory.new_memory import NewMemory
+from memtool.memory.remember import remember
 from memtool.recall.prompts import evidence
-from memtool.recall.remembering.memory import Memory
-from memtool.recall.remembering.remember import remember
 from memtool.settings import Settings
 from memtool.settings.sections import EmbeddingSettings
 from memtool.vault.template import make_vault
@@ -125,7 +125,7 @@ def furnished(folder: Path) -> Workspace:
             typed.append({"display": one.text, "timestamp": int(at.timestamp() * 1000), "project": str(folder)})
         else:
             is_fact = one.kind == "fact"
-            given = Memory(
+            given = NewMemory(
                 one.text, kind="fact" if is_fact else "knowledge", category=one.category if is_fact else "", project="",
                 author="user", force=True,
             )  # fmt: skip

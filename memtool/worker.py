@@ -18,10 +18,10 @@ from memtool.integrations.plans import Plan, carry_out, plan
 from memtool.integrations.record import is_own
 from memtool.recall.arrived import look_back
 from memtool.recall.hints import gather_hints
-from memtool.recall.remembering.one_commit import Kept, alone, commit
 from memtool.recall.routing.loader_table import LOADER
 from memtool.recall.routing.routes import update_table
 from memtool.recall.start.standing import gather_standing
+from memtool.vault.one_commit import Kept, alone, commit
 from memtool.vault.state import outer_folder
 from memtool.workspace import Workspace
 

@@ -11,9 +11,9 @@ from memtool.capture.queue import Job, Queue
 from memtool.index.engine import place_of, use_index
 from memtool.index.filters import Filter
 from memtool.index.search import search
-from memtool.recall.remembering.forget import Forgotten, find_target, forget, forget_for_good
-from memtool.recall.remembering.memory import Memory
-from memtool.recall.remembering.remember import Remembered, remember
+from memtool.memory.forget import Forgotten, find_target, forget, forget_for_good
+from memtool.memory.new_memory import NewMemory
+from memtool.memory.remember import Remembered, remember
 from memtool.settings import Settings
 from memtool.settings.sections import EmbeddingSettings, SessionSettings
 from memtool.vault.facts import Fact, parse_facts
@@ -76,7 +76,7 @@ class Desk:
         return drain(self.work, lambda entry: self.told.append(entry.message))
 
     def remember(self, text: str, *, project: str | None = "shop", **more: Any) -> Remembered:
-        return remember(self.work, Memory(text, project=project, **more))
+        return remember(self.work, NewMemory(text, project=project, **more))
 
     def forget(self, ref: str, *, purge: bool = False) -> Forgotten:
         work = self.work

@@ -50,7 +50,7 @@ def without_saved(draft: Draft, saved: list[str]) -> Draft:
     """Return *draft* without the lines that say what was *saved*; what is open, and what to run, stays."""
     if not saved:
         return draft
-    from memtool.recall.remembering.near_duplicates import is_same, statement  # slow to import, and seldom needed
+    from memtool.text.near_duplicates import is_same, statement  # slow to import, and seldom needed
 
     known = [statement(text) for text in saved]
 

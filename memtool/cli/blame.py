@@ -15,8 +15,8 @@ from memtool.cli.session import Session, with_vault
 from memtool.errors import NoteNotFound
 from memtool.index.engine import Index, use_index
 from memtool.index.lookup import find_fact, find_ref
+from memtool.memory.forget import find_target
 from memtool.recall.framing import is_line_id
-from memtool.recall.remembering.forget import find_target
 from memtool.text.lines import without_surrogates
 from memtool.vault.changes import Origin, blame
 from memtool.vault.layout import Vault

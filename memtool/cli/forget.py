@@ -10,8 +10,7 @@ from memtool.cli import output
 from memtool.cli.session import Session, with_vault
 from memtool.errors import UsageError
 from memtool.index.engine import catch_up
-from memtool.recall.framing import is_line_id
-from memtool.recall.remembering.forget import (
+from memtool.memory.forget import (
     FACT,
     LINE,
     NOTE,
@@ -22,6 +21,7 @@ from memtool.recall.remembering.forget import (
     forget,
     forget_for_good,
 )
+from memtool.recall.framing import is_line_id
 from memtool.text.lines import brief
 
 

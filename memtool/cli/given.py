@@ -12,8 +12,8 @@ from memtool.cli import output
 from memtool.cli.session import Session, with_vault
 from memtool.clients import CLAUDE_CODE, title_of
 from memtool.errors import SessionNotFound, UsageError
+from memtool.memory.given_now import told_now
 from memtool.recall.given import START, Giving, read_givings, session_named, sessions_given
-from memtool.recall.given_now import told_now
 from memtool.recall.ledger import ledger_folder
 from memtool.recall.uses import fates_of_session, sums_of
 from memtool.text.lines import counted

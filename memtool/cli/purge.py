@@ -9,8 +9,8 @@ import click
 from memtool.cli import output
 from memtool.cli.session import Session, with_vault
 from memtool.errors import UsageError
-from memtool.recall.remembering.forget import ForgetTarget
-from memtool.recall.remembering.purge import Extent, Purged, extent_of, find_purge_target, purge
+from memtool.memory.forget import ForgetTarget
+from memtool.memory.purge import Extent, Purged, extent_of, find_purge_target, purge
 from memtool.text.lines import brief, counted, some_of
 
 _NAMED = 5  # files in a sentence

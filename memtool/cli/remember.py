@@ -13,10 +13,10 @@ from memtool.cli.session import Session, with_vault
 from memtool.errors import UsageError
 from memtool.index.engine import catch_up
 from memtool.memory.anchors import blob_of, root_of
+from memtool.memory.new_memory import FACT, KINDS, NewMemory
+from memtool.memory.remember import AlreadyKnown, Remembered, remember
+from memtool.memory.standing import Standing
 from memtool.recall.ledger import ledger_folder, read_ledger
-from memtool.recall.remembering.memory import FACT, KINDS, Memory
-from memtool.recall.remembering.remember import AlreadyKnown, Remembered, remember
-from memtool.recall.remembering.standing import Standing
 from memtool.settings import client_author
 from memtool.text.lines import brief
 from memtool.vault.authors import AUTHORS
@@ -63,7 +63,7 @@ def command(
     anchors: tuple[str, ...],
     force: bool,
     as_json: bool,
-    **given: Any,  # noqa: ANN401  (click hands over the other fields of a `Memory`)
+    **given: Any,  # noqa: ANN401  (click hands over the other fields of a `NewMemory`)
 ) -> None:
     """Write down a fact, a note or an open item, where the next search finds it.
 
@@ -75,7 +75,7 @@ def command(
     given["source"] = _source(session, given["source"])
     given["author"] = given["author"] or client_author(session.environ)
     filled: dict[str, Any] = {name: value or "" for name, value in given.items()}
-    memory = Memory(
+    memory = NewMemory(
         _text(text),
         kind=kind or FACT,
         project="" if is_global else project,

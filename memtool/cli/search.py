@@ -319,7 +319,7 @@ def _with_doubts(hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
     facts = [(hit.fact_id, hit.text.partition("\n")[0], hit.date) for hit in hits if hit.fact_id]
     if len(facts) < 2:
         return hits
-    from memtool.recall.remembering.near_duplicates import newer_rivals
+    from memtool.text.near_duplicates import newer_rivals
 
     dates = newer_rivals(facts)
     return tuple(

@@ -15,8 +15,8 @@ from memtool.index.engine import Index, use_index
 from memtool.index.filters import Filter
 from memtool.index.forgotten import forgotten_of
 from memtool.index.lookup import find_ref, find_session
+from memtool.memory.forget import find_target
 from memtool.recall.framing import is_line_id
-from memtool.recall.remembering.forget import find_target
 from memtool.text.lines import shortened
 from memtool.vault.files import read_text
 from memtool.vault.layout import session_name

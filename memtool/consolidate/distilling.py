@@ -20,10 +20,10 @@ from memtool.errors import MemtoolError
 from memtool.memory.anchors import root_of
 from memtool.memory.fact_book import FactBook
 from memtool.memory.spans import session_of_span
-from memtool.recall.remembering.near_duplicates import Claim, is_same, statement
 from memtool.recall.start.session_start import said_to_client
 from memtool.text.languages import labels, without_openings
 from memtool.text.lines import width
+from memtool.text.near_duplicates import Claim, is_same, statement
 from memtool.text.similarity import words
 from memtool.vault.authors import DECISION, FIX, RULE, USER
 from memtool.vault.facts import Fact, add, new_fact_id, supersede, update_facts

@@ -25,11 +25,11 @@ from memtool.llm import Request
 from memtool.llm.call_log import CallLog
 from memtool.llm.chain import Chain, Clock
 from memtool.memory.fact_book import FactBook, stands
-from memtool.recall.remembering.near_duplicates import statement
 from memtool.resources import agent_text
 from memtool.text.identifiers import unfounded
 from memtool.text.languages import all_labels, pattern_of
 from memtool.text.lines import one_line, shortened, width
+from memtool.text.near_duplicates import statement
 from memtool.text.scripts import is_unspaced
 from memtool.text.similarity import words
 from memtool.text.tokens import is_stop_word

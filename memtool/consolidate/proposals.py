@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 from memtool.memory.spans import Span
-from memtool.recall.remembering.near_duplicates import Claim, contradicts, is_same, letters, statement
 from memtool.text.languages import mentioned, pattern_of, starts_with
 from memtool.text.lines import one_line, width
+from memtool.text.near_duplicates import Claim, contradicts, is_same, letters, statement
 from memtool.text.scripts import is_unspaced
 from memtool.text.similarity import is_said, words
 from memtool.vault.authors import STANDING, TOOL, USER, trust

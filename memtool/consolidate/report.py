@@ -18,7 +18,7 @@ from memtool.consolidate.session_views import SessionView
 from memtool.consolidate.week import Week
 from memtool.errors import MemtoolError
 from memtool.memory.fact_book import FactBook, stands
-from memtool.recall.given_now import never_used
+from memtool.memory.given_now import never_used
 from memtool.recall.uses import fates_between, sums_of
 from memtool.text.frontmatter import split_front_matter
 from memtool.text.languages import all_labels, labels

@@ -34,13 +34,13 @@ from memtool.memory.anchors import moved_anchors
 from memtool.memory.archiving import Move, move_to_archive, relinked
 from memtool.memory.fact_book import FactBook, StoredFact, read_facts
 from memtool.recall.hints import gather_hints
-from memtool.recall.remembering.one_commit import Kept, alone, commit, keep_edits
 from memtool.recall.start.standing import gather_standing
 from memtool.text.lines import counted
 from memtool.vault import files, history
 from memtool.vault.daily import listed_sessions
 from memtool.vault.facts import change as change_facts, update_facts
 from memtool.vault.generated_part import with_generated
+from memtool.vault.one_commit import Kept, alone, commit, keep_edits
 from memtool.vault.todos import close_todo
 from memtool.vault.uncommitted import commit_noted, edited_by_hand, note_uncommitted
 from memtool.workspace import Workspace

@@ -27,9 +27,9 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from memtool.errors import BrokenVaultFile, UsageError
-from memtool.recall.remembering.near_duplicates import letters
 from memtool.text.frontmatter import quoted, set_field, set_list
 from memtool.text.lines import one_line
+from memtool.text.near_duplicates import letters
 from memtool.vault.authors import DECISION, FINDING, FIX, IMPORTED, OPEN
 from memtool.vault.fact_rules import CATEGORIES
 from memtool.vault.facts import Fact, parse_facts, render_facts

@@ -73,7 +73,7 @@ def add_context_tools(server: MCPServer[Any], open_workspace: OpenWorkspace) -> 
         and by part. Results are of this project and of what belongs to none; all_projects looks everywhere.
         """
         from memtool.mcp.rendering import found_fields, found_text
-        from memtool.recall.agent_search import search_memory
+        from memtool.memory.agent_search import search_memory
 
         work = open_workspace(project_folder(project_path))
         found = search_memory(
@@ -114,7 +114,7 @@ def add_context_tools(server: MCPServer[Any], open_workspace: OpenWorkspace) -> 
         Secrets are removed. What stands already is not written twice. If an entry is refused, the others stand.
         """
         from memtool.mcp.rendering import saved_text
-        from memtool.recall.remembering.saving import NewEntry, save_entries
+        from memtool.memory.saving import NewEntry, save_entries
 
         given = [NewEntry(each.type, each.content, each.title, tuple(each.tags)) for each in entries]
         return saved_text(save_entries(open_workspace(project_folder(project_path)), given))
@@ -142,7 +142,7 @@ def add_context_tools(server: MCPServer[Any], open_workspace: OpenWorkspace) -> 
 
 def _managed(work: Workspace, action: str, target: str, content: str, page: int) -> str:
     from memtool.mcp.rendering import changed_text, listing_text, project_text
-    from memtool.recall.remembering import managing
+    from memtool.memory import managing
 
     if action == "list":
         return listing_text(managing.list_items(work, page=page))

@@ -50,7 +50,7 @@ def add_memory_tools(server: MCPServer[Any], open_workspace: OpenWorkspace) -> N
         `status` is `stored` or `duplicate`, with the `id`. Secrets are removed.
         """
         from memtool.mcp.rendering import stored_fields
-        from memtool.recall.remembering.saving import store
+        from memtool.memory.saving import store
 
         return stored_fields(store(open_workspace(None), text, category))
 
@@ -63,7 +63,7 @@ def add_memory_tools(server: MCPServer[Any], open_workspace: OpenWorkspace) -> N
         我之前说过) and before you ask them something that they may have told you already.
         """
         from memtool.mcp.rendering import memories_text
-        from memtool.recall.agent_search import search_memories
+        from memtool.memory.agent_search import search_memories
 
         return memories_text(search_memories(open_workspace(None), query, limit=limit))
 
@@ -76,7 +76,7 @@ def add_memory_tools(server: MCPServer[Any], open_workspace: OpenWorkspace) -> N
         Tuesday", 什么时候, 那之前, 后来呢.
         """
         from memtool.mcp.rendering import timeline_text
-        from memtool.recall.agent_search import timeline_around
+        from memtool.memory.agent_search import timeline_around
 
         return timeline_text(timeline_around(open_workspace(None), around, before=before, after=after))
 
@@ -88,7 +88,7 @@ def add_memory_tools(server: MCPServer[Any], open_workspace: OpenWorkspace) -> N
         Call it when the user says "forget that", "that is wrong", 忘掉, 不对. `archived`, as `deleted`, is false if
         there is no such memory, or none any more.
         """
-        from memtool.recall.remembering.managing import delete_item
+        from memtool.memory.managing import delete_item
 
         try:
             changed = delete_item(open_workspace(None), id).changed

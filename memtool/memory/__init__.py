@@ -1,1 +1,1 @@
-"""Changing what is remembered: facts and notes by their id, and the faults of facts."""
+"""One memory: find, list, save, change, archive, forget and purge it; what happened, in order of time."""

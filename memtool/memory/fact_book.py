@@ -13,15 +13,15 @@ from typing import Any, NamedTuple
 
 from memtool.errors import MemtoolError, NoteNotFound, UsageError
 from memtool.memory.anchors import blob_of, root_of
-from memtool.recall.remembering.near_duplicates import contradicts, statement
-from memtool.recall.remembering.one_commit import Kept, alone, commit, keep_edits
 from memtool.text.json_list import LineRange
 from memtool.text.lines import one_line
+from memtool.text.near_duplicates import contradicts, statement
 from memtool.text.similarity import words
 from memtool.vault.expiry import is_past
 from memtool.vault.facts import Fact, FactFile, parse_facts, update_facts
 from memtool.vault.files import read_text
 from memtool.vault.layout import FACTS_FILE, Vault, facts_ref, project_of
+from memtool.vault.one_commit import Kept, alone, commit, keep_edits
 from memtool.workspace import Workspace
 
 _AREAS = "areas"
@@ -177,12 +177,12 @@ def checked_values(work: Workspace, fact_id: str, values: Mapping[str, Any], *, 
         NoteNotFound: there is no such fact.
         UsageError: a value is none.
     """
-    from memtool.recall.remembering.memory import Memory, prepared
+    from memtool.memory.new_memory import NewMemory, prepared
 
     stored = read_facts(work.vault).get(fact_id)
     given = {name: value for name, value in values.items() if name in ("tags", "expires", "evidence", "category")}
     memory = prepared(
-        Memory(stored.fact.fact, author=stored.fact.author, **given),
+        NewMemory(stored.fact.fact, author=stored.fact.author, **given),
         work.redact,
         work.now().date(),
         max_bytes=work.max_bytes,

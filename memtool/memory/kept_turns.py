@@ -11,7 +11,7 @@ from memtool.index.engine import Index
 from memtool.index.filters import Filter, reach
 from memtool.index.forgotten import forgotten_of
 from memtool.index.lookup import SessionPlace, find_session
-from memtool.recall.agent_search import use_ready
+from memtool.memory.agent_search import use_ready
 from memtool.text.lines import without_surrogates
 from memtool.vault.session_names import session_at
 from memtool.workspace import Workspace

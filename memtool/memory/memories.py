@@ -17,10 +17,9 @@ from memtool.index.filters import Filter, folded_tag
 from memtool.index.lookup import find_note
 from memtool.index.search import Hit, newest
 from memtool.memory.fact_book import StoredFact, change_fact, checked_values, read_facts
+from memtool.memory.new_memory import NewMemory, prepared
+from memtool.memory.remember import remember
 from memtool.recall.ledger import key_of
-from memtool.recall.remembering.memory import Memory, prepared
-from memtool.recall.remembering.one_commit import alone, commit, keep_edits
-from memtool.recall.remembering.remember import remember
 from memtool.recall.uses import read_uses
 from memtool.text.frontmatter import set_field, set_list, split_front_matter, with_body
 from memtool.vault.authors import IMPORTED
@@ -28,6 +27,7 @@ from memtool.vault.facts import Fact, change, fields_of
 from memtool.vault.files import content_hash, read_text, replace
 from memtool.vault.layout import is_archived
 from memtool.vault.marks import UNSOLVED
+from memtool.vault.one_commit import alone, commit, keep_edits
 from memtool.vault.reading import WHOLE, Ref, read_note
 from memtool.workspace import Workspace
 
@@ -224,7 +224,7 @@ def _change_fact(work: Workspace, stored: StoredFact, values: Mapping[str, Any],
 def _supersede(work: Workspace, stored: StoredFact, values: Mapping[str, Any], version: str, author: str) -> str:
     old = stored.fact
     _check_version((old,), old.id, version)
-    memory = Memory(
+    memory = NewMemory(
         values["content"],
         category=values.get("category", old.category),
         tags=tuple(values.get("tags", old.tags)),
@@ -255,7 +255,9 @@ def _checked(work: Workspace, values: Mapping[str, Any]) -> dict[str, Any]:
     """Return *values* without secrets, as a note holds them."""
     given = {name: values[name] for name in ("category", "expires", "tags") if name in values}
     text = values.get("content", "a note keeps its text")
-    memory = prepared(Memory(text, kind="knowledge", **given), work.redact, work.now().date(), max_bytes=work.max_bytes)
+    memory = prepared(
+        NewMemory(text, kind="knowledge", **given), work.redact, work.now().date(), max_bytes=work.max_bytes
+    )
     checked = {name: getattr(memory, name) for name in given}
     if "content" in values:
         checked["content"] = memory.text

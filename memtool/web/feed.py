@@ -15,11 +15,11 @@ from memtool.errors import MemtoolError, UsageError
 from memtool.index.engine import place_of, use_index
 from memtool.index.filters import projects_in
 from memtool.index.search import Hit
+from memtool.memory.event_log import GIVEN
 from memtool.memory.memories import id_of, list_memories
-from memtool.recall.event_log import GIVEN
+from memtool.memory.timeline import DAY, EDIT, FACT, SESSION, UNTIMED, Event, timeline
 from memtool.recall.given import PROMPT, read_givings, sessions_given
 from memtool.recall.ledger import ledger_folder
-from memtool.recall.timeline import DAY, EDIT, FACT, SESSION, UNTIMED, Event, timeline
 from memtool.vault.files import read_head
 from memtool.vault.note import Note, parse_note
 from memtool.web.calls import LONGEST_NAME, LONGEST_QUERY

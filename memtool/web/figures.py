@@ -10,10 +10,10 @@ from typing import NamedTuple
 from memtool.consolidate.week import Week
 from memtool.index.engine import Index, place_of, use_index
 from memtool.index.lookup import find_fact
-from memtool.recall.agent_search import AT_ONCE
+from memtool.memory.agent_search import AT_ONCE
+from memtool.memory.timeline import events_on
 from memtool.recall.given import read_givings, sessions_given
 from memtool.recall.ledger import ledger_folder
-from memtool.recall.timeline import events_on
 from memtool.recall.uses import Sums, fates_between, sums_of
 from memtool.web.feed import prompts_given
 from memtool.workspace import Workspace

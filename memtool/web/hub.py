@@ -9,8 +9,8 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 from memtool.errors import Busy, MemtoolError
-from memtool.recall.event_log import GIVEN, EventLog, Logged
-from memtool.recall.timeline import SESSION
+from memtool.memory.event_log import GIVEN, EventLog, Logged
+from memtool.memory.timeline import SESSION
 from memtool.vault.state import STATE_FOLDER
 from memtool.web.calls import OpenWorkspace
 from memtool.web.life import Life

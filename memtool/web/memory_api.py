@@ -16,11 +16,11 @@ from memtool.capture.captured import follow_undo
 from memtool.errors import NoteChanged, UsageError
 from memtool.index.engine import catch_up
 from memtool.index.filters import Filter
+from memtool.memory.forget import find_target, forget, forget_for_good
 from memtool.memory.memories import NEWEST, UPDATED, USES, change_memory, get_memory, list_memories, uses_of
+from memtool.memory.new_memory import FACT, LONGEST_FACT, NewMemory
+from memtool.memory.remember import AlreadyKnown, Remembered, remember
 from memtool.recall.ledger import key_of
-from memtool.recall.remembering.forget import find_target, forget, forget_for_good
-from memtool.recall.remembering.memory import FACT, LONGEST_FACT, Memory
-from memtool.recall.remembering.remember import AlreadyKnown, Remembered, remember
 from memtool.recall.uses import count_uses
 from memtool.vault.changes import Change, find_change, read_changes
 from memtool.vault.undoing import undo
@@ -220,7 +220,7 @@ def _add_taking_back(app: FastAPI, open_workspace: OpenWorkspace) -> None:
         return {"commit": done.commit[:10], "undoes": change.short, "files": done.refs}
 
 
-def save_memory(work: Workspace, memory: Memory) -> dict[str, Any]:
+def save_memory(work: Workspace, memory: NewMemory) -> dict[str, Any]:
     """Remember *memory*, and return the answer to whoever asked for it; what stands already is used once more.
 
     Raises:
@@ -236,10 +236,10 @@ def save_memory(work: Workspace, memory: Memory) -> dict[str, Any]:
     return _saved(done)
 
 
-def _memory(asked: SaveAsked) -> Memory:
+def _memory(asked: SaveAsked) -> NewMemory:
     kind = asked.kind or (FACT if len(asked.content) <= LONGEST_FACT else "knowledge")
     text = asked.content if kind == FACT or not asked.summary else f"# {asked.summary}\n\n{asked.content}"
-    return Memory(
+    return NewMemory(
         text,
         kind=kind,
         category=asked.category,

@@ -20,7 +20,7 @@ from memtool.index.lookup import find_fact, find_note, find_ref
 from memtool.index.search import Hit
 from memtool.memory.fact_book import read_facts
 from memtool.memory.memories import get_memory, list_memories
-from memtool.recall.timeline import EDIT, FACT, SESSION, Event, events_of
+from memtool.memory.timeline import EDIT, FACT, SESSION, Event, events_of
 from memtool.text.tokens import index_terms
 from memtool.vault.authors import ASKED, SUMMARY, TITLE
 from memtool.vault.files import read_head

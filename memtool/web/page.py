@@ -18,12 +18,12 @@ from memtool.errors import MemtoolError, NoteNotFound
 from memtool.index.engine import catch_up, place_of, use_index
 from memtool.index.lookup import linking_to
 from memtool.memory.fact_book import change_fact
+from memtool.memory.forget import find_target, forget
+from memtool.memory.given_now import told_now
 from memtool.memory.memories import StoredMemory, change_memory, get_memory
+from memtool.memory.remember import AlreadyKnown
 from memtool.recall.given import read_givings, sessions_given
-from memtool.recall.given_now import told_now
 from memtool.recall.ledger import ledger_folder
-from memtool.recall.remembering.forget import find_target, forget
-from memtool.recall.remembering.remember import AlreadyKnown
 from memtool.vault.authors import USER
 from memtool.vault.changes import Change, find_change, read_changes
 from memtool.vault.facts import restore

@@ -15,8 +15,8 @@ from memtool.index.filters import Filter, Transcripts, parse_day
 from memtool.index.search import Hit, search, unknown_names
 from memtool.index.semantic import VectorSource
 from memtool.index.status import index_notices
+from memtool.memory.agent_search import use_ready
 from memtool.memory.memories import id_of, uses_of
-from memtool.recall.agent_search import use_ready
 from memtool.recall.answers.answer import IN_FIELDS
 from memtool.recall.answers.found import CHUNKS, answers_of, labelled, memories
 from memtool.recall.prompts.evidence import weighed

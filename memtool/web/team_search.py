@@ -11,8 +11,8 @@ from pydantic import Field
 from memtool.index.engine import Index, place_of
 from memtool.index.postgres.shared import BESIDE, use_vaults
 from memtool.index.search import Hit
+from memtool.memory.agent_search import RankedMemory, search_memories
 from memtool.memory.memories import uses_of
-from memtool.recall.agent_search import RankedMemory, search_memories
 from memtool.recall.budget import MOST_TOKENS, BlockLine, BlockPart, fit
 from memtool.recall.ledger import key_of
 from memtool.recall.start.remembered import remembered

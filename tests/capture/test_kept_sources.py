@@ -14,7 +14,7 @@ from desk import Desk
 from memtool.capture.captured import follow_undo, read_record
 from memtool.capture.importing import find_sources, import_sessions
 from memtool.capture.source import find_source, read_source
-from memtool.recall.remembering.purge import find_purge_target, purge
+from memtool.memory.purge import find_purge_target, purge
 from memtool.settings.sections import CaptureSettings, TranscriptSettings
 from memtool.vault.changes import find_change
 from memtool.vault.sources import list_sources

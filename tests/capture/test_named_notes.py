@@ -16,7 +16,7 @@ from memtool.capture.model_note import ModelNote
 from memtool.index.engine import Index, place_of, use_index
 from memtool.index.lookup import find_note
 from memtool.llm import Answer
-from memtool.recall.remembering.purge import find_purge_target, purge
+from memtool.memory.purge import find_purge_target, purge
 from memtool.settings.sections import SessionSettings
 from memtool.vault.changes import find_change
 from memtool.vault.session_names import find_moved, note_of, session_at, session_of

@@ -18,11 +18,11 @@ from memtool.consolidate.run import RunParts, consolidate
 from memtool.consolidate.week import week_of
 from memtool.errors import Busy, HistoryFailed, NotWritable
 from memtool.memory.anchors import root_of
+from memtool.memory.new_memory import NewMemory
+from memtool.memory.remember import remember
 from memtool.memory.verification import verify
 from memtool.recall.given import PROMPT, GivenLine, Giving, keep_giving
 from memtool.recall.ledger import ledger_folder
-from memtool.recall.remembering.memory import Memory
-from memtool.recall.remembering.remember import remember
 from memtool.recall.start.session_start import session_context
 from memtool.recall.uses import USES, Fate, keep_fates
 from memtool.vault import daily as vault_daily
@@ -147,7 +147,7 @@ def test_a_note_may_have_any_name_and_its_facts_are_still_verified(work: Workspa
 
 
 def test_what_was_saved_in_a_session_is_not_written_a_second_time(work: Workspace) -> None:
-    saved = Memory("Order ids are ULIDs, made in ids.ts, because they sort by time", source="one", project="shop")
+    saved = NewMemory("Order ids are ULIDs, made in ids.ts, because they sort by time", source="one", project="shop")
     remember(work, saved)
     session(work.vault, "one", decisions=("We use ULIDs as order ids, because they sort by time",))
     session(work.vault, "二", decisions=("会话存储改用 Redis，不用内存",))

@@ -26,8 +26,8 @@ from memtool.index.engine import place_of, use_index
 from memtool.index.filters import Filter, Transcripts
 from memtool.index.search import TURN, Found, search
 from memtool.index.turn_table import FollowedSources, TurnLine, follow_sources, table_path
-from memtool.recall.remembering.forget import LINE, ForgetTarget, forget
-from memtool.recall.remembering.purge import purge
+from memtool.memory.forget import LINE, ForgetTarget, forget
+from memtool.memory.purge import purge
 from memtool.settings.sections import TranscriptSettings
 from memtool.vault.changes import find_change
 from memtool.vault.sources import FOLDER, remove_source, trim_sources

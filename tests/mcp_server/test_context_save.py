@@ -126,7 +126,7 @@ def test_malformed_entries_change_nothing(desk: Desk, agent: Agent, shop: str, e
 def test_a_long_note_waits_for_a_model_where_one_is_set_up(
     desk: Desk, agent: Agent, shop: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memtool.recall.remembering.saving.start_worker", lambda *_: True)
+    monkeypatch.setattr("memtool.memory.saving.start_worker", lambda *_: True)
     long = "The scheduler retries a failed job after 60 and after 600 seconds. " * 20
     agent.call("context_save", project_path=shop, entries=[entry("knowledge", long)])
     assert desk.queue.waiting() == []

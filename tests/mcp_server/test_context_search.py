@@ -112,9 +112,9 @@ def test_an_index_that_takes_long_is_built_behind_the_agent_s_back(
 ) -> None:
     started: list[tuple[str, ...]] = []
     monkeypatch.setattr(
-        "memtool.recall.agent_search.start_command", lambda _root, _env, *rest, **_: started.append(rest)
+        "memtool.memory.agent_search.start_command", lambda _root, _env, *rest, **_: started.append(rest)
     )
-    monkeypatch.setattr("memtool.recall.agent_search.AT_ONCE", 1)
+    monkeypatch.setattr("memtool.memory.agent_search.AT_ONCE", 1)
     desk.remember("Tokens live a day.", kind="knowledge")
     for path in (desk.work.index_folder / "index").iterdir():
         path.unlink()

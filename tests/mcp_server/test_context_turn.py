@@ -10,7 +10,7 @@ from mcp_server.agent import Agent
 from memtool.capture.turns import Turn
 from memtool.index.engine import place_of
 from memtool.index.turn_table import follow_sources
-from memtool.recall.remembering.forget import LINE, ForgetTarget, forget
+from memtool.memory.forget import LINE, ForgetTarget, forget
 
 NOTE = "sessions/2026-02-01-one.md"
 

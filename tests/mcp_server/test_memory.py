@@ -9,7 +9,7 @@ import pytest
 from desk import Desk
 from mcp_server.agent import Agent
 
-from memtool.recall.agent_search import search_memories
+from memtool.memory.agent_search import search_memories
 from memtool.recall.ledger import key_of
 from memtool.recall.prompts.evidence import CATEGORY_WEIGHTS, weighed
 from memtool.recall.uses import count_uses

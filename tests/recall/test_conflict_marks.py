@@ -7,9 +7,9 @@ from desk import Desk
 from trees import write
 
 from memtool.errors import BrokenVaultFile
+from memtool.memory.agent_search import search_memories, search_memory
+from memtool.memory.managing import list_items
 from memtool.memory.memories import get_memory
-from memtool.recall.agent_search import search_memories, search_memory
-from memtool.recall.remembering.managing import list_items
 from memtool.recall.start.project_state import project_state
 from memtool.recall.start.session_start import session_context
 

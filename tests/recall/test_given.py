@@ -9,6 +9,7 @@ from desk import Desk
 from hypothesis import given, strategies as st
 
 from memtool.errors import SessionNotFound, UsageError
+from memtool.memory.given_now import evidence, said_now
 from memtool.recall.given import (
     PROMPT,
     START,
@@ -21,7 +22,6 @@ from memtool.recall.given import (
     session_named,
     sessions_given,
 )
-from memtool.recall.given_now import evidence, said_now
 from memtool.recall.ledger import ledger_folder
 from memtool.vault.layout import Vault
 from memtool.vault.scan import Outside

@@ -12,8 +12,8 @@ from team.remotes import clone_of, make_empty_remote, make_remote, push_tree
 from two_machines import git
 
 from memtool.errors import BadSetting, HistoryFailed, RemoteFailed
-from memtool.recall.remembering.memory import Memory
-from memtool.recall.remembering.remember import remember
+from memtool.memory.new_memory import NewMemory
+from memtool.memory.remember import remember
 from memtool.settings import Settings
 from memtool.settings.sections import TeamSettings
 from memtool.team.clones import Clone, RefusedRemote, bring_together, clones_of, make_clone, waiting
@@ -25,7 +25,7 @@ TOML = ("100644", "memtool.toml", b"format = 1\n")
 
 def write(clone: Clone, text: str, author: str = ANNA) -> None:
     work = Desk(clone.vault(author)).work._replace(random=lambda size: os.urandom(size).hex())
-    remember(work, Memory(text, project="shop"))
+    remember(work, NewMemory(text, project="shop"))
 
 
 def write_anew(folder: Path, remote: Path, clean: str) -> None:

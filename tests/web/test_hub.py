@@ -10,7 +10,7 @@ from desk import Desk
 from web.service import PATIENCE
 
 from memtool.errors import Busy
-from memtool.recall.event_log import EventLog
+from memtool.memory.event_log import EventLog
 from memtool.web import hub as hub_module
 from memtool.web.hub import Hub
 from memtool.web.life import Life

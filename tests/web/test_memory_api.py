@@ -14,7 +14,7 @@ from fastapi.testclient import TestClient
 from scripted_embeddings import serve_embeddings
 
 from memtool.errors import Busy
-from memtool.recall import agent_search
+from memtool.memory import agent_search
 from memtool.settings.sections import EmbeddingSettings
 from memtool.vault.layout import open_vault
 from memtool.web import figures

@@ -346,7 +346,7 @@ def contradicted(hits: Iterable[Recalled]) -> set[str]:
 
 
 def _losers(rivals: Sequence[Recalled]) -> Iterable[str]:
-    from memtool.recall.remembering.near_duplicates import contradicts, statement  # rarely needed, and slow to import
+    from memtool.text.near_duplicates import contradicts, statement  # rarely needed, and slow to import
 
     strongest_first = sorted(rivals, key=lambda hit: (trust(hit.author), hit.date), reverse=True)
     statements = [statement(hit.text) for hit in strongest_first]

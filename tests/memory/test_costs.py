@@ -10,9 +10,9 @@ from desk import SHOP, Desk
 
 import memtool.index.writer
 from memtool.index.engine import Place, catch_up, place_of, use_index
-from memtool.recall.remembering.memory import Memory
-from memtool.recall.remembering.one_commit import alone, commit, keep_edits
-from memtool.recall.remembering.remember import remember
+from memtool.memory.new_memory import NewMemory
+from memtool.memory.remember import remember
+from memtool.vault.one_commit import alone, commit, keep_edits
 from memtool.vault.scan import Scan
 
 
@@ -49,7 +49,7 @@ def test_a_memory_costs_one_walk_few_processes_and_one_file_read_for_the_index(
     for found in counted.values():
         found.clear()
     work = desk.work
-    done = remember(work, Memory("The API listens on port 8080.", project="shop"))
+    done = remember(work, NewMemory("The API listens on port 8080.", project="shop"))
     assert len(counted["walks"]) == 1  # the look for what says the same
     counted["reads"].clear()
     catch_up(work, [done.path])
@@ -57,7 +57,7 @@ def test_a_memory_costs_one_walk_few_processes_and_one_file_read_for_the_index(
     assert counted["reads"] == [str(desk.vault.root / SHOP)]
     assert len(counted["git"]) <= 5, counted["git"]
     counted["git"].clear()
-    remember(work, Memory("Prices are rounded half up.", kind="decision", project="shop"))
+    remember(work, NewMemory("Prices are rounded half up.", kind="decision", project="shop"))
     assert len(counted["git"]) <= 5, counted["git"]
 
 

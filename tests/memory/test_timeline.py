@@ -10,7 +10,7 @@ from trees import write
 
 from memtool.errors import NoteNotFound
 from memtool.index.engine import place_of, use_index
-from memtool.recall.timeline import Timeline, timeline
+from memtool.memory.timeline import Timeline, timeline
 from memtool.vault.layout import open_vault
 
 SESSION = """\
@@ -186,7 +186,7 @@ def test_a_file_that_changes_meanwhile_costs_its_minutes_only(desk: Desk, monkey
     def gone(path: Path, _: int) -> bytes:
         raise FileNotFoundError(path)
 
-    monkeypatch.setattr("memtool.recall.timeline.read_head", gone)
+    monkeypatch.setattr("memtool.memory.timeline.read_head", gone)
     line = around(desk, before=50)
     assert len(line.events) == 8
     assert all(not event.minute for event in line.events)

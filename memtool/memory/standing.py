@@ -14,8 +14,8 @@ from memtool.index.engine import Index
 from memtool.index.filters import Filter
 from memtool.index.search import Hit, search
 from memtool.index.semantic import Vectors
-from memtool.recall.remembering.memory import FACT
-from memtool.recall.remembering.near_duplicates import (
+from memtool.memory.new_memory import FACT
+from memtool.text.near_duplicates import (
     SAME_MEANING,
     contradicts,
     is_same,

@@ -1,4 +1,4 @@
-"""A memory as somebody wants it: made clean, redacted and checked before anything is looked for or written."""
+"""A memory to be saved: cleaned, redacted and checked before anything is searched or written."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _IN_DAYS = re.compile(r"(\d{1,4})\s*([dwmy])")
 _DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
 
 
-class Memory(NamedTuple):
+class NewMemory(NamedTuple):
     """A statement to be remembered, and how.
 
     Args:
@@ -64,7 +64,7 @@ class Memory(NamedTuple):
     anchors: tuple[Mapping[str, str], ...] = ()
 
 
-def prepared(memory: Memory, redact: Callable[[str], str], today: dt.date, *, max_bytes: int) -> Memory:
+def prepared(memory: NewMemory, redact: Callable[[str], str], today: dt.date, *, max_bytes: int) -> NewMemory:
     """Return *memory* without secrets, its tags and its date in the form that the vault holds.
 
     Raises:
@@ -112,7 +112,7 @@ def _check_text(given: str, text: str, kind: str, max_bytes: int) -> None:
         raise UsageError("the text is too large for a note", hint="Raise `[index] max_note_kb`, or cut it in parts.")
 
 
-def _check_options(memory: Memory) -> None:
+def _check_options(memory: NewMemory) -> None:
     if memory.category and memory.category not in CATEGORIES:
         raise UsageError(f"'{memory.category}' is no category", hint=f"Use one of {', '.join(CATEGORIES)}.")
     if memory.author == TOOL and (memory.category in STANDING or memory.kind == "decision"):

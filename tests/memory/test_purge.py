@@ -17,9 +17,9 @@ from desk import Desk
 from memtool.capture.captured import read_record
 from memtool.capture.queue import Job, only_worker
 from memtool.errors import Busy, HistoryFailed, UsageError
+from memtool.memory.forget import LINE, ForgetTarget
+from memtool.memory.purge import Purged, extent_of, find_purge_target, purge
 from memtool.recall.ledger import Ledger, ledger_folder, write_ledger
-from memtool.recall.remembering.forget import LINE, ForgetTarget
-from memtool.recall.remembering.purge import Purged, extent_of, find_purge_target, purge
 from memtool.vault.changes import read_changes
 from memtool.vault.rewriting import PURGED, refuse_purged
 from memtool.vault.template import template_text

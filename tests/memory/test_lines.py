@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from memtool.recall.remembering.forget import find_line, without_line
+from memtool.memory.forget import find_line, without_line
 
 NOTE = """\
 ---

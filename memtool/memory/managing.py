@@ -12,10 +12,9 @@ from memtool.errors import MemtoolError, NoteNotFound, UsageError
 from memtool.index.engine import catch_up, place_of, use_index
 from memtool.index.filters import Filter
 from memtool.index.search import Hit, newest
-from memtool.recall.remembering.forget import FACT, NOTE, TODO, ForgetTarget, find_target, forget
-from memtool.recall.remembering.memory import Memory, prepared
-from memtool.recall.remembering.one_commit import Kept, alone, commit, keep_edits
-from memtool.recall.remembering.remember import by_words, remember
+from memtool.memory.forget import FACT, NOTE, TODO, ForgetTarget, find_target, forget
+from memtool.memory.new_memory import NewMemory, prepared
+from memtool.memory.remember import by_words, remember
 from memtool.text.frontmatter import set_field, split_front_matter, with_body
 from memtool.text.lines import one_line
 from memtool.text.markdown import heading_text
@@ -24,6 +23,7 @@ from memtool.vault.facts import fields_of, parse_facts
 from memtool.vault.files import content_hash, hash_of, read_text, replace
 from memtool.vault.layout import area_folder, project_of
 from memtool.vault.marks import holds_two_texts
+from memtool.vault.one_commit import Kept, alone, commit, keep_edits
 from memtool.vault.project_area import ProjectArea
 from memtool.vault.reading import OVERVIEW, Ref, read_note
 from memtool.vault.todos import change_todo, close_todo, find_todos
@@ -224,7 +224,7 @@ def _item(work: Workspace, hit: Hit) -> ManagedItem | None:
 
 def _checked(work: Workspace, content: str) -> str:
     """Return *content* without secrets, if it can be written into a note."""
-    memory = Memory(content, kind="knowledge")
+    memory = NewMemory(content, kind="knowledge")
     return prepared(memory, work.redact, work.now().date(), max_bytes=work.max_bytes).text
 
 
@@ -252,7 +252,7 @@ def _update_todo(work: Workspace, target: ForgetTarget, _version: str, content: 
 
 
 def _update_fact(work: Workspace, target: ForgetTarget, _version: str, content: str) -> Changed:
-    memory = Memory(content, supersedes=target.name, source=work.session_id, author=AGENT)
+    memory = NewMemory(content, supersedes=target.name, source=work.session_id, author=AGENT)
     done = remember(by_words(work), memory)
     return Changed(done.id, changed=True, kept=done.kept)
 

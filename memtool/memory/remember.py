@@ -18,18 +18,18 @@ from memtool.errors import BrokenVaultFile, Busy, MemtoolError, NoteNotFound, No
 from memtool.index.engine import Index, place_of, use_index
 from memtool.index.lookup import find_fact
 from memtool.index.semantic import VectorSource
-from memtool.recall.remembering.memory import FACT, TODO, Memory, prepared
-from memtool.recall.remembering.near_duplicates import is_same, letters, statement
-from memtool.recall.remembering.one_commit import Kept, alone, commit, keep_edits
-from memtool.recall.remembering.standing import Neighbours, Standing, find_standing
+from memtool.memory.new_memory import FACT, TODO, NewMemory, prepared
+from memtool.memory.standing import Neighbours, Standing, find_standing
 from memtool.text.languages import labels
 from memtool.text.lines import brief
+from memtool.text.near_duplicates import is_same, letters, statement
 from memtool.vault.authors import AGENT, TOOL, USER, standing_category, trust
 from memtool.vault.expiry import is_past
 from memtool.vault.facts import Fact, add, new_fact_id, supersede, supersede_by, update_facts
 from memtool.vault.files import hash_of, read_text, replace
 from memtool.vault.layout import FACTS_FILE, area_folder, project_of
 from memtool.vault.note import FOLDERS, NewNote, render_note, slug, title_of
+from memtool.vault.one_commit import Kept, alone, commit, keep_edits
 from memtool.vault.project_area import area_name, is_same_name
 from memtool.vault.todos import add_todo, find_todos, new_todos, todo_line
 from memtool.vault.uncommitted import note_uncommitted
@@ -75,7 +75,7 @@ class _Written(NamedTuple):
     category: str = ""
 
 
-def remember(work: Workspace, memory: Memory) -> Remembered:
+def remember(work: Workspace, memory: NewMemory) -> Remembered:
     """Write *memory* into the vault, and commit it.
 
     Raises:
@@ -127,7 +127,7 @@ def by_words(work: Workspace) -> Workspace:
     return work._replace(settings=work.settings._replace(search=work.settings.search._replace(mode="bm25")))
 
 
-def _project(work: Workspace, memory: Memory) -> tuple[str, list[str]]:
+def _project(work: Workspace, memory: NewMemory) -> tuple[str, list[str]]:
     """Return the name of the project that *memory* belongs to, empty for none, and what the user should know."""
     if memory.project is None:
         return work.project(), []
@@ -146,7 +146,7 @@ def _project(work: Workspace, memory: Memory) -> tuple[str, list[str]]:
     return name, [f"'{name}' is a new project in this vault"]
 
 
-def _look(work: Workspace, memory: Memory, ref: str, project: str) -> tuple[str, str, Neighbours, list[str]]:
+def _look(work: Workspace, memory: NewMemory, ref: str, project: str) -> tuple[str, str, Neighbours, list[str]]:
     """Return where *memory* goes (beside the fact that it supersedes) and what stands there.
 
     Raises:
@@ -180,7 +180,7 @@ def _look(work: Workspace, memory: Memory, ref: str, project: str) -> tuple[str,
     return there, owner, found, []
 
 
-def _beside_superseded(index: Index, memory: Memory, ref: str, project: str) -> tuple[str, str]:
+def _beside_superseded(index: Index, memory: NewMemory, ref: str, project: str) -> tuple[str, str]:
     if not memory.supersedes:
         return ref, project
     old = find_fact(index.db, memory.supersedes)
@@ -192,13 +192,13 @@ def _beside_superseded(index: Index, memory: Memory, ref: str, project: str) -> 
     return old.path, project_of(old.path)
 
 
-def _outranks(memory: Memory, twin: Standing, ref: str) -> bool:
+def _outranks(memory: NewMemory, twin: Standing, ref: str) -> bool:
     """Return whether the fact *twin* says the same on a weaker word, so that *memory* takes its place."""
     is_free = bool(twin.id) and twin.path == ref and not memory.supersedes and not memory.force
     return is_free and trust(memory.author) > trust(twin.author)
 
 
-def _can_be_linked(memory: Memory, twin: Standing, ref: str) -> bool:
+def _can_be_linked(memory: NewMemory, twin: Standing, ref: str) -> bool:
     """Return whether *twin* is the new fact itself: written before, and only now known to supersede another one."""
     return bool(memory.supersedes and twin.id) and twin.path == ref and _says_the_same(memory.text, twin.text)
 
@@ -207,7 +207,7 @@ def _says_the_same(text: str, other: str) -> bool:
     return letters(text) == letters(other) and is_same(statement(text), statement(other))
 
 
-def _register(work: Workspace, memory: Memory, project: str) -> list[str]:
+def _register(work: Workspace, memory: NewMemory, project: str) -> list[str]:
     """See to it that the project of the working folder is known again; return the summary if that changed it."""
     if memory.project is not None or not project or work.folder.is_relative_to(work.vault.root):
         return []
@@ -221,7 +221,7 @@ def _register(work: Workspace, memory: Memory, project: str) -> list[str]:
     return [area.ref] if hash_of(path) != before else []
 
 
-def _write_fact(work: Workspace, memory: Memory, ref: str, _project: str) -> _Written:
+def _write_fact(work: Workspace, memory: NewMemory, ref: str, _project: str) -> _Written:
     fact_id = new_fact_id(work.now, work.random)
     linked: list[str] = []
 
@@ -241,7 +241,7 @@ def _write_fact(work: Workspace, memory: Memory, ref: str, _project: str) -> _Wr
     return _Written(written_id, ref, place.start_line, place.end_line, fact.category)
 
 
-def _exact_twin(work: Workspace, memory: Memory, facts: tuple[Fact, ...]) -> Fact | None:
+def _exact_twin(work: Workspace, memory: NewMemory, facts: tuple[Fact, ...]) -> Fact | None:
     """Return the fact of the same file that says the same. The index has looked, but may have been behind."""
     now = work.now()
     standing = (fact for fact in facts if fact.id and fact.status == "active" and not is_past(fact.expires, now))
@@ -252,7 +252,7 @@ def _exact_twin(work: Workspace, memory: Memory, facts: tuple[Fact, ...]) -> Fac
     return next((fact for fact in heeded if _says_the_same(memory.text, fact.fact)), None)
 
 
-def _fact(work: Workspace, memory: Memory, fact_id: str, facts: tuple[Fact, ...]) -> Fact:
+def _fact(work: Workspace, memory: NewMemory, fact_id: str, facts: tuple[Fact, ...]) -> Fact:
     old = next((fact for fact in facts if fact.id == memory.supersedes), None)
     if old and trust(memory.author) < trust(old.author):
         whose = "the user's own word" if old.author == USER else "more than the output of a tool"
@@ -274,7 +274,7 @@ def _fact(work: Workspace, memory: Memory, fact_id: str, facts: tuple[Fact, ...]
     )
 
 
-def _evidence(work: Workspace, memory: Memory) -> str:
+def _evidence(work: Workspace, memory: NewMemory) -> str:
     """Return what speaks for *memory*: in a team's vault, whoever wrote it by the service as well."""
     label = labels("evidence", work.language)
     said = memory.evidence or (label["session"].format(memory.source) if memory.source else "")
@@ -284,7 +284,7 @@ def _evidence(work: Workspace, memory: Memory) -> str:
     return f"{said}; {by}" if said else by
 
 
-def _write_note(work: Workspace, memory: Memory, ref: str, project: str) -> _Written:
+def _write_note(work: Workspace, memory: NewMemory, ref: str, project: str) -> _Written:
     title, date = title_of(memory.text), work.now().date().isoformat()
     sources = [memory.source] if memory.source else []
     note = NewNote(
@@ -310,7 +310,7 @@ def _write_note(work: Workspace, memory: Memory, ref: str, project: str) -> _Wri
     return _Written(name, name, 1, text.count("\n"), memory.category)
 
 
-def _write_todo(work: Workspace, memory: Memory, ref: str, project: str) -> _Written:
+def _write_todo(work: Workspace, memory: NewMemory, ref: str, project: str) -> _Written:
     item = todo_line(
         memory.text,
         type=memory.type,

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from memtool.errors import MemtoolError
 from memtool.index.engine import Index, place_of, use_index
+from memtool.memory.forget import find_line
 from memtool.recall.given import (
     ALIKE,
     AT_START,
@@ -32,10 +33,9 @@ from memtool.recall.given import (
 from memtool.recall.ledger import ledger_folder
 from memtool.recall.prompts.passages import passages
 from memtool.recall.prompts.question import pairs_of
-from memtool.recall.remembering.forget import find_line
-from memtool.recall.remembering.near_duplicates import letters
 from memtool.recall.uses import Fate, fates_of_session, seldom_used
 from memtool.text.lines import counted, one_line
+from memtool.text.near_duplicates import letters
 from memtool.text.tokens import fold, index_terms, is_stop_word, query_words, unspaced_runs
 from memtool.vault.authors import IMPORTED, signed_by
 from memtool.vault.expiry import is_past

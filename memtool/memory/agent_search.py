@@ -28,15 +28,15 @@ from memtool.index.search import Found, Hit, newest, search
 from memtool.index.semantic import VectorSource
 from memtool.index.status import index_notices
 from memtool.index.times import only_time
+from memtool.memory.timeline import Timeline, timeline
 from memtool.recall.answers.answer import LISTED, TO_AGENT, MemoryAnswer
 from memtool.recall.answers.found import CHUNKS, answers_of, in_words, labelled, memories
 from memtool.recall.framing import quoted
 from memtool.recall.ledger import key_of
 from memtool.recall.prompts.evidence import weighed
-from memtool.recall.remembering.near_duplicates import newer_rivals
-from memtool.recall.timeline import Timeline, timeline
 from memtool.recall.uses import read_uses
 from memtool.text.lines import cut, one_line, without_surrogates
+from memtool.text.near_duplicates import newer_rivals
 from memtool.text.similarity import is_said, words
 from memtool.text.tokens import fold, index_terms, query_terms
 from memtool.vault.authors import USER

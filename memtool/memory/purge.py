@@ -16,14 +16,14 @@ from memtool.capture.captured import Record, read_record, write_record
 from memtool.capture.queue import only_worker
 from memtool.errors import Busy, MemtoolError, NoteNotFound, UsageError
 from memtool.index.engine import place_of, use_index
-from memtool.recall.remembering.forget import LINE, NOTE, ForgetTarget, find_target, remove
-from memtool.recall.remembering.one_commit import Kept, alone, commit
+from memtool.memory.forget import LINE, NOTE, ForgetTarget, find_target, remove
 from memtool.redaction.known import KnownSecrets
 from memtool.redaction.views import merge, replace
 from memtool.text.scripts import HAN
 from memtool.vault import files
 from memtool.vault.layout import kind_of
 from memtool.vault.masking import all_refs, drop_indexes, mask_files, mask_state, texts_of
+from memtool.vault.one_commit import Kept, alone, commit
 from memtool.vault.purged import KIND, PURGE, keep_purged
 from memtool.vault.rewriting import Rewritten, refuse_unsafe, rewrite_history
 from memtool.vault.session_names import session_at

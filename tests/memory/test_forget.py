@@ -180,7 +180,7 @@ def test_a_purged_note_and_a_purged_item_are_gone(desk: Desk) -> None:
 
 @pytest.mark.slow
 def test_an_item_that_has_moved_meanwhile_is_the_one_that_goes(desk: Desk) -> None:
-    from memtool.recall.remembering.forget import find_target, forget_for_good
+    from memtool.memory.forget import find_target, forget_for_good
 
     todo = desk.remember("drink it", kind="todo")
     target = find_target(desk.work, todo.id)

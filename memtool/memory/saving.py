@@ -15,13 +15,13 @@ from memtool.capture.queue import start_worker
 from memtool.capture.session_note import save_session
 from memtool.errors import MemtoolError
 from memtool.index.engine import catch_up
-from memtool.recall.remembering.managing import check_folder
-from memtool.recall.remembering.memory import FACT, LONGEST_FACT, TODO, Memory, prepared
-from memtool.recall.remembering.one_commit import alone, commit, keep_edits
-from memtool.recall.remembering.remember import AlreadyKnown, by_words, remember
+from memtool.memory.managing import check_folder
+from memtool.memory.new_memory import FACT, LONGEST_FACT, TODO, NewMemory, prepared
+from memtool.memory.remember import AlreadyKnown, by_words, remember
 from memtool.text.lines import brief, one_line
 from memtool.text.markdown import heading_text
 from memtool.vault.authors import AGENT
+from memtool.vault.one_commit import alone, commit, keep_edits
 from memtool.workspace import Workspace
 
 SESSION = "session_summary"
@@ -88,7 +88,9 @@ def _save(work: Workspace, entry: NewEntry) -> Saved:
 
 
 def _remember(work: Workspace, entry: NewEntry) -> Saved:
-    done = remember(work, Memory(_text(entry), kind=entry.type, tags=entry.tags, source=work.session_id, author=AGENT))
+    done = remember(
+        work, NewMemory(_text(entry), kind=entry.type, tags=entry.tags, source=work.session_id, author=AGENT)
+    )
     return Saved(SAVED, entry.type, done.id, (*_removed(work), *done.notices))
 
 
@@ -104,7 +106,7 @@ def _text(entry: NewEntry) -> str:
 
 def _save_session(work: Workspace, entry: NewEntry) -> Saved:
     """Write the note of a session. What it says is checked as that of any other note."""
-    memory = Memory(entry.content, kind="knowledge", tags=entry.tags, evidence=entry.title)
+    memory = NewMemory(entry.content, kind="knowledge", tags=entry.tags, evidence=entry.title)
     memory = prepared(memory, work.redact, work.now().date(), max_bytes=work.max_bytes)
     with alone(work.vault):
         keep_edits(work.vault, [daily_ref(work.vault, work.now().date())])
@@ -139,7 +141,7 @@ def store(work: Workspace, text: str, category: str) -> Stored:
     Raises:
         MemtoolError: it cannot be written.
     """
-    memory = Memory(
+    memory = NewMemory(
         text,
         kind=FACT if len(text.strip()) <= LONGEST_FACT else "knowledge",
         category="general" if category == OTHER else category,

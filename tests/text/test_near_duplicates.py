@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from memtool.recall.remembering.near_duplicates import contradicts, is_same, may_mean_the_same, statement
+from memtool.text.near_duplicates import contradicts, is_same, may_mean_the_same, statement
 
 TWINS = [
     ("Access tokens live 24 hours.", "access tokens live 24 hours"),

@@ -18,7 +18,7 @@ from memtool.text.scripts import is_unspaced
 from memtool.text.similarity import are_alike, trigrams
 from memtool.text.tokens import fold, index_terms, is_stop_word
 
-# Chosen on the examples of tests/recall/remembering/test_near_duplicates.py: reworded twins have 0.7 and more.
+# Chosen on the examples of tests/text/test_near_duplicates.py: reworded twins have 0.7 and more.
 SAME_LETTERS = 0.6  # Jaccard over character trigrams of the telling words
 SAME_LONG_LETTERS = 0.83  # the same of a long text, whose words are not compared
 OWN_WORDS = 0.12  # share of the telling words that one side alone may hold: in a short sentence none

@@ -17,9 +17,9 @@ from zlib import crc32
 
 from memtool.errors import NotWritable
 from memtool.index.engine import Index, place_of, use_index
+from memtool.memory.timeline import Event, events_of
 from memtool.recall.given import PROMPT, Giving, read_givings, sessions_given
 from memtool.recall.ledger import ledger_folder
-from memtool.recall.timeline import Event, events_of
 from memtool.workspace import Workspace
 
 GIVEN = "prompt"  # the kind of the event that a prompt was given something

@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 
 from memtool.errors import UsageError
-from memtool.recall.remembering.memory import Memory, prepared
+from memtool.memory.new_memory import NewMemory, prepared
 
 TODAY = dt.date(2026, 2, 10)
 
 
-def prepare(**given: Any) -> Memory:
+def prepare(**given: Any) -> NewMemory:
     return prepared(
-        Memory(**{"text": "a word", **given}), lambda text: text.replace("secret", "***"), TODAY, max_bytes=9000
+        NewMemory(**{"text": "a word", **given}), lambda text: text.replace("secret", "***"), TODAY, max_bytes=9000
     )
 
 

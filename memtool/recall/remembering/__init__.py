@@ -1,1 +1,0 @@
-"""Writing down and forgetting by hand."""
