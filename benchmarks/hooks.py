@@ -14,7 +14,7 @@ from benchmarks.questions import questions
 from benchmarks.rows import Row
 from benchmarks.transcripts import write_transcript
 from memtool.capture.queue import only_worker
-from memtool.integrations.hooks import find_program
+from memtool.install.hooks import find_program
 from memtool.vault.layout import open_vault
 
 if TYPE_CHECKING:

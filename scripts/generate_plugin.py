@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from memtool import __version__
-from memtool.integrations.claude_code.hook_list import HOOKS
-from memtool.integrations.hooks import Hook, status_message
+from memtool.install.claude_code.hook_list import HOOKS
+from memtool.install.hooks import Hook, status_message
 
 CLONE = Path(__file__).resolve().parents[1]
 PLUGIN = "hooks/claude-code"  # the whole of it, so that installing it copies nothing else

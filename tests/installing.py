@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from memtool.integrations import client_files
-from memtool.integrations.claude_code.hook_list import HINTS, HOOKS
-from memtool.integrations.claude_code.rule_files import rule_shares
-from memtool.integrations.hook_shares import HookShare
-from memtool.integrations.hooks import Program, find_program
-from memtool.integrations.plans import FileChange, Plan, Share, carry_out, plan
+from memtool.install import client_files
+from memtool.install.claude_code.hook_list import HINTS, HOOKS
+from memtool.install.claude_code.rule_files import rule_shares
+from memtool.install.hook_shares import HookShare
+from memtool.install.hooks import Program, find_program
+from memtool.install.plans import FileChange, Plan, Share, carry_out, plan
 from memtool.vault.layout import Vault
 
 

@@ -68,7 +68,7 @@ def test_what_goes_to_a_pipe_does_not_pay_for_what_draws_on_a_terminal(vault_pat
 
 def test_to_look_for_hooks_in_settings_costs_the_plugin_little(tmp_path: Path) -> None:
     """It does so at each event."""
-    command = [sys.executable, "-X", "importtime", "-c", "import memtool.integrations.hooks"]
+    command = [sys.executable, "-X", "importtime", "-c", "import memtool.install.hooks"]
     said = subprocess.run(command, cwd=tmp_path, capture_output=True, encoding="utf-8", check=True).stderr
     imported = {line.rpartition("|")[2].strip() for line in said.splitlines()}
     assert sorted(imported & (HEAVY | {"dataclasses", "difflib", "inspect", "subprocess"})) == []

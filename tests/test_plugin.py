@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
-from memtool.integrations.claude_code.hook_list import HOOKS
+from memtool.install.claude_code.hook_list import HOOKS
 from memtool.vault.layout import Vault
 from scripts import generate_plugin
 from scripts.generate_plugin import CLONE, HOW_TO_MEND

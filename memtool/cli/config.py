@@ -17,7 +17,7 @@ from memtool import settings
 from memtool.cli import output
 from memtool.cli.session import Session
 from memtool.errors import BadSetting, UsageError
-from memtool.integrations import client_files, settings_file
+from memtool.install import client_files, settings_file
 from memtool.llm.writers import what_is_missing
 from memtool.redaction import make_redactor
 from memtool.settings.sections import ABOUT, RedactSettings

@@ -10,8 +10,8 @@ import click
 from memtool.cli import output
 from memtool.cli.session import Session, with_vault
 from memtool.errors import NotWritable, UsageError
-from memtool.integrations.exchange.documents import FORMS, JSON, MARKDOWN, TAR
-from memtool.integrations.exchange.exporting import export
+from memtool.exchange.documents import FORMS, JSON, MARKDOWN, TAR
+from memtool.exchange.exporting import export
 from memtool.text.lines import counted
 from memtool.vault.files import write_over
 

@@ -15,12 +15,12 @@ from memtool.cli import output
 from memtool.cli.session import Session, with_vault
 from memtool.clients import CLAUDE_CODE, CLIENTS, history_folder, title_of
 from memtool.errors import BrokenVaultFile, UsageError
+from memtool.exchange.bundle_import import ADDED, KEPT, MERGED, SAME, Imported, import_bundle
+from memtool.exchange.documents import Bundle, parsed
+from memtool.exchange.stores import STORES, files_of, read_store
 from memtool.index.engine import catch_up
 from memtool.index.filters import parse_day
 from memtool.index.turn_table import catch_up_turns
-from memtool.integrations.exchange.bundle_import import ADDED, KEPT, MERGED, SAME, Imported, import_bundle
-from memtool.integrations.exchange.documents import Bundle, parsed
-from memtool.integrations.stores import STORES, files_of, read_store
 from memtool.recall.start.standing import gather_standing
 from memtool.settings import client_folder
 from memtool.text.lines import counted

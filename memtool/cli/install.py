@@ -1,4 +1,4 @@
-"""`memtool install`: into the clients of `memtool.integrations.client_setups`."""
+"""`memtool install`: into the clients of `memtool.install.client_setups`."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from memtool import settings
 from memtool.cli import output, writer_choice
 from memtool.cli.session import Session, with_vault
 from memtool.errors import UsageError
-from memtool.integrations.client_setups import CLIENTS, ClientPart, ClientSetup, Target, get_client
-from memtool.integrations.hook_probe import probe
-from memtool.integrations.hooks import find_program
-from memtool.integrations.plans import Plan, carry_out, plan
-from memtool.integrations.record import call_own_while_installed, do_without, is_own, parts_without
+from memtool.install.client_setups import CLIENTS, ClientPart, ClientSetup, Target, get_client
+from memtool.install.hook_probe import probe
+from memtool.install.hooks import find_program
+from memtool.install.plans import Plan, carry_out, plan
+from memtool.install.record import call_own_while_installed, do_without, is_own, parts_without
 from memtool.recall.routing.routes import read_routing
 from memtool.vault.layout import Vault
 from memtool.vault.project_area import shown_path

@@ -17,7 +17,7 @@ from memtool.text.lines import counted
 
 if TYPE_CHECKING:
     from memtool.consolidate.week import LastRun
-    from memtool.integrations.schedule_files import Schedule
+    from memtool.schedules.schedule_files import Schedule
 
 _AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
@@ -38,7 +38,7 @@ def install(session: Session, *, kind: str | None, dry_run: bool, as_json: bool)
     That is a systemd timer, a launchd agent, a line in the crontab or a Windows task. A second time changes nothing.
     Another kind takes the place of the first; each vault has its own.
     """
-    from memtool.integrations import schedule, schedule_files
+    from memtool.schedules import schedule, schedule_files
 
     session.vault.check_made()
     work = session.work
@@ -63,7 +63,7 @@ def status(session: Session, *, as_json: bool) -> None:
     And when this machine ran it last, and runs it next.
     """
     from memtool.consolidate.review import stored_proposals, weeks_to_review
-    from memtool.integrations import schedule
+    from memtool.schedules import schedule
 
     work = session.work
     found = [(plan, schedule.look(work, plan)) for plan in schedule.find_installed(work)]
@@ -92,7 +92,7 @@ def status(session: Session, *, as_json: bool) -> None:
 @with_vault
 def remove(session: Session, *, as_json: bool) -> None:
     """Take out what was set up for this vault."""
-    from memtool.integrations import schedule
+    from memtool.schedules import schedule
 
     found = schedule.find_installed(session.work)
     refused = [sentence for plan in found for sentence in schedule.remove(session.work, plan)]
@@ -113,7 +113,7 @@ def run(session: Session) -> None:
 
     A week that was missed comes first. Needs the extra `schedule`. Ctrl-C and SIGTERM end it at once.
     """
-    from memtool.integrations.schedule import keep_running
+    from memtool.schedules.schedule import keep_running
 
     session.vault.check_made()
     signal.signal(signal.SIGTERM, _end)

@@ -1,4 +1,4 @@
-"""`memtool uninstall`: out of the clients of `memtool.integrations.client_setups`."""
+"""`memtool uninstall`: out of the clients of `memtool.install.client_setups`."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from memtool.cli.install import AGENTS, DRY_RUN, JSON, PROJECT, AgentCommand, as
 from memtool.cli.session import Session, with_vault
 from memtool.embeddings.helper import end_helpers
 from memtool.errors import MemtoolError
+from memtool.install.client_setups import ClientSetup, get_client, installed_clients
+from memtool.install.plans import Plan, carry_out
+from memtool.install.record import Installations, do_without, update
 from memtool.installation import how_to_remove
-from memtool.integrations.client_setups import ClientSetup, get_client, installed_clients
-from memtool.integrations.missed_week import kept_schedule
-from memtool.integrations.plans import Plan, carry_out
-from memtool.integrations.record import Installations, do_without, update
+from memtool.schedules.missed_week import kept_schedule
 from memtool.settings import user_cache_path
 
 

@@ -12,7 +12,7 @@ import click
 from memtool import settings
 from memtool.cli import output
 from memtool.errors import MemtoolError
-from memtool.integrations.settings_file import change_setting
+from memtool.install.settings_file import change_setting
 from memtool.llm import NO_WRITER, writer_of
 from memtool.llm.writers import OWN, USUAL_TOKENS, what_is_missing, where_text_goes, writers_at_hand
 from memtool.settings import Settings

@@ -13,16 +13,16 @@ from pathlib import Path
 
 from memtool.doctor.check import BROKEN, NOTE, OK, Check, broken
 from memtool.errors import MemtoolError
-from memtool.integrations.agents import HookScript
-from memtool.integrations.claude_code import health
-from memtool.integrations.claude_code.health import examine_rules
-from memtool.integrations.client_files import not_settings
-from memtool.integrations.client_setups import CLIENTS, Target, get_client
-from memtool.integrations.entries import JsonEntry, TomlTable, YamlEntry
-from memtool.integrations.hook_probe import on_vault, probe
-from memtool.integrations.hook_shares import FlatHooks, HookShare
-from memtool.integrations.hooks import Program
-from memtool.integrations.plans import LeftAlone, Share, original_path, plan
+from memtool.install.agents import HookScript
+from memtool.install.claude_code import health
+from memtool.install.claude_code.health import examine_rules
+from memtool.install.client_files import not_settings
+from memtool.install.client_setups import CLIENTS, Target, get_client
+from memtool.install.entries import JsonEntry, TomlTable, YamlEntry
+from memtool.install.hook_probe import on_vault, probe
+from memtool.install.hook_shares import FlatHooks, HookShare
+from memtool.install.hooks import Program
+from memtool.install.plans import LeftAlone, Share, original_path, plan
 from memtool.text.lines import counted
 from memtool.vault.layout import SETTINGS_FILE, Vault
 from memtool.vault.processes import ISOLATED

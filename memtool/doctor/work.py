@@ -14,12 +14,12 @@ from memtool.doctor.check import BROKEN, NOTE, OK, Check
 from memtool.embeddings.helper import SILENCE, HelperPlace, ask_helper, fell_silent, is_at_work
 from memtool.errors import MemtoolError
 from memtool.index.engine import WATCHERS
-from memtool.integrations.missed_week import kept_schedule
-from memtool.integrations.schedule import Lost, find_lost, is_in_force, remove_lost
 from memtool.llm import Request, models_of, open_provider
 from memtool.llm.call_log import CallLog, usage
 from memtool.llm.chain import Chain, Clock
 from memtool.recall.uses import fates_between, sums_of
+from memtool.schedules.missed_week import kept_schedule
+from memtool.schedules.schedule import Lost, find_lost, is_in_force, remove_lost
 from memtool.text.lines import counted
 from memtool.vault.sources import MB, last_removal, list_sources
 from memtool.vault.state import find_state_folder, outer_folder

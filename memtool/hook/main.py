@@ -79,7 +79,7 @@ def _is_in_settings(event: str, folder: str, environ: Mapping[str, str]) -> bool
 
 
 def _settings_paths(folder: str, environ: Mapping[str, str]) -> Iterator[Path]:
-    from memtool.integrations.claude_code import places
+    from memtool.install.claude_code import places
 
     with contextlib.suppress(BadSetting):
         yield places.user_settings_path(environ)
@@ -96,14 +96,14 @@ def _settings_paths(folder: str, environ: Mapping[str, str]) -> Iterator[Path]:
 
 def _runs_memtool(path: Path, event: str) -> bool:
     """Return whether the file has such a hook. The client ignores a file that is not strict JSON, and so does this."""
-    from memtool.integrations import client_files
+    from memtool.install import client_files
 
     try:
         content = client_files.read(path)
         if content is None or "memtool" not in content.text:
             return False
-        from memtool.integrations import json_text
-        from memtool.integrations.hooks import find_handlers
+        from memtool.install import json_text
+        from memtool.install.hooks import find_handlers
 
         handlers = find_handlers(content.text)
     except (BadSetting, ValueError):

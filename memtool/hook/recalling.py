@@ -233,7 +233,7 @@ def close_ledger(occasion: Occasion) -> None:
 
 def week_was_missed(occasion: Occasion) -> Reply:
     """Return, once for each week, that last week was not consolidated."""
-    from memtool.integrations.missed_week import missed_week
+    from memtool.schedules.missed_week import missed_week
 
     week = missed_week(occasion.work)
     if week is None:

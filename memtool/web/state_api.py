@@ -19,10 +19,10 @@ from fastapi.responses import JSONResponse, Response
 
 from memtool.capture.log import read_log
 from memtool.errors import BadSetting, Busy, MemtoolError, NoteNotFound, UsageError
+from memtool.exchange.bundle_import import ADDED, KEPT, MERGED, SAME, import_bundle
+from memtool.exchange.documents import JSON, parsed
+from memtool.exchange.exporting import export
 from memtool.index.engine import catch_up
-from memtool.integrations.exchange.bundle_import import ADDED, KEPT, MERGED, SAME, import_bundle
-from memtool.integrations.exchange.documents import JSON, parsed
-from memtool.integrations.exchange.exporting import export
 from memtool.settings import choices_of, load, shown_value
 from memtool.settings.sections import ABOUT
 from memtool.vault.files import read_text, replace

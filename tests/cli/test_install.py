@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 from terminal import on_a_terminal, with_pipes
 
-from memtool.integrations.claude_code.hook_list import HOOKS
-from memtool.integrations.hooks import find_handlers, find_program
+from memtool.install.claude_code.hook_list import HOOKS
+from memtool.install.hooks import find_handlers, find_program
 
 if TYPE_CHECKING:
     from terminal import Memtool

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import pytest
-from integrations.test_schedule import System
+from schedules.test_schedule import System
 from terminal import MEMTOOL
 
 from memtool.errors import NotWritable

@@ -21,8 +21,8 @@ from memtool.capture.log import ERROR, LogEntry, log
 from memtool.capture.queue import TRIES, Job, Queue
 from memtool.doctor import BROKEN, NOTE, OK, Check, examine, machine
 from memtool.index.engine import Place, use_index
-from memtool.integrations.hooks import find_program
-from memtool.integrations.record import call_own
+from memtool.install.hooks import find_program
+from memtool.install.record import call_own
 from memtool.vault.layout import Vault
 from memtool.vault.state import outer_folder, state_folder
 

@@ -28,8 +28,8 @@ from memtool.doctor import (
     vault as vault_room,
     work as work_room,
 )
-from memtool.integrations.client_setups import Target, get_client
-from memtool.integrations.plans import carry_out, plan
+from memtool.install.client_setups import Target, get_client
+from memtool.install.plans import carry_out, plan
 from memtool.recall.uses import Fate, keep_fates
 from memtool.settings import Keys
 from memtool.settings.sections import ModelSettings, TranscriptSettings

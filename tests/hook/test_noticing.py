@@ -11,7 +11,7 @@ from desk import Desk
 from hook.agent import Agent, agent_in
 
 from memtool.consolidate.week import Week, keep_run, week_of
-from memtool.integrations.missed_week import keep_schedule, missed_week
+from memtool.schedules.missed_week import keep_schedule, missed_week
 from memtool.vault.layout import Vault
 
 LAST = Week(2026, 6)

@@ -1,0 +1,299 @@
+"""The health of what is installed in Claude Code: hooks (will each run, and once?), the plugin, rule files.
+
+`memtool install` warns, `memtool doctor` examines. What the client says of its plugins is as seen in 2.1.330.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from memtool.errors import BadSetting, HistoryFailed
+from memtool.install import client_files, hooks, json_text
+from memtool.install.claude_code import places
+from memtool.install.claude_code.hook_list import HOOKS
+from memtool.install.claude_code.rule_files import are_for, rule_shares, rules_folder, written_rules
+from memtool.install.hook_probe import probe
+from memtool.install.hooks import Handler, Program
+from memtool.install.plans import plan
+from memtool.install.record import is_own
+from memtool.vault import git
+from memtool.vault.layout import Vault
+
+_AGAIN = "Run `memtool install claude-code` again, with --project for a project."
+_PLUGIN = "memtool"
+_HOOK_PROGRAM = "memtool-hook"
+_INSTALL = "Run `memtool install claude-code`."
+
+
+class HookFinding(NamedTuple):
+    """One fault or remark, as a sentence, and its remedy."""
+
+    is_broken: bool
+    sentence: str
+    fix: str
+
+
+class Health(NamedTuple):
+    """The settings files that hold hooks of ours, the programs that these run, and the faults that were found.
+
+    *plugin* brings the hooks where no settings file does.
+    """
+
+    paths: tuple[Path, ...]
+    programs: tuple[Program, ...]
+    findings: tuple[HookFinding, ...]
+    plugin: Plugin | None = None
+
+
+class _Installation(NamedTuple):
+    """Hooks of ours in the settings file at *path*."""
+
+    path: Path
+    text: str
+    handlers: list[Handler]
+
+    def programs(self) -> list[Program]:
+        """Return the programs of the hooks, each once."""
+        return list(dict.fromkeys(handler.program for handler in self.handlers))
+
+
+def examine(environ: Mapping[str, str], folder: Path | None) -> Health:
+    """Return the health of the hooks that a session in *folder* would run; without one, of the user's.
+
+    Raises:
+        BadSetting: the home folder is unknown.
+    """
+    found, errors = _installations(environ, folder)
+    findings = [HookFinding(True, str(error), error.hint) for error in errors]
+    for installation in found:
+        findings += _faults(installation, may_run=installation.path == places.user_settings_path(environ))
+    plugin = None if found else find_plugin(settings_paths(environ, folder), environ)
+    if plugin:
+        program = _plugin_program(environ)
+        findings += [*_plugin_faults(plugin, program), *_notes(_switched_off(environ, folder))]
+        return Health((), (program,) if program else (), tuple(findings), plugin)
+    findings += _notes(obstacles(environ, folder))
+    programs = dict.fromkeys(program for installation in found for program in installation.programs())
+    return Health(tuple(installation.path for installation in found), tuple(programs), tuple(findings))
+
+
+def installed_in(environ: Mapping[str, str], folder: Path | None) -> list[Path]:
+    """Return the settings files that hold hooks of ours, as far as they can be read."""
+    return [installation.path for installation in _installations(environ, folder)[0]]
+
+
+def hooks_in(path: Path) -> list[Handler]:
+    """Return the hooks of ours in the settings file at *path*, as far as it can be read."""
+    with contextlib.suppress(BadSetting, ValueError):
+        content = client_files.read(path)
+        return hooks.find_handlers(content.text) if content else []
+    return []
+
+
+def obstacles(environ: Mapping[str, str], folder: Path | None) -> list[str]:
+    """Return the obstacles to running each hook of ours once in a session in *folder*, a sentence each."""
+    sentences = _switched_off(environ, folder)
+    if plugin := find_plugin(settings_paths(environ, folder), environ):
+        does = "brings the same hooks; it leaves every event to these"
+        sentences.append(f"'{plugin.path}' enables the plugin '{plugin.id}', which {does}")
+    found, _ = _installations(environ, folder)
+    # The client runs handlers that are alike in every field once, wherever they stand.
+    if len({frozenset((handler.event, handler.program) for handler in each.handlers) for each in found}) > 1:
+        where = " and ".join(f"'{installation.path}'" for installation in found)
+        sentences.append(f"the hooks in {where} differ, so both run for each event: uninstall one of them")
+    return sentences
+
+
+def why_unread(path: Path, text: str) -> str:
+    """Return why the client ignores all of the settings *text*, or an empty string (seen in 2.1.197 and 2.1.330)."""
+    if not text or json_text.is_plain(text):
+        return ""
+    return f"Claude Code ignores all of '{path}' while it holds comments or trailing commas"
+
+
+def project_notices(folder: Path) -> list[str]:
+    """Return a warning for each risk of an installation for the project in *folder* only."""
+    path = places.project_settings_path(folder)
+    sentences = []
+    with contextlib.suppress(HistoryFailed):
+        # `check-ignore` refuses the literal paths that `ask` asks for.
+        if git.ask(folder, "--no-literal-pathspecs", "check-ignore", "--quiet", str(path)).code == 1:
+            sentences.append(f"git does not ignore '{path}', which holds paths of this machine: add it to .gitignore")
+    root = repository_of(folder)
+    if root != folder:
+        sentences.append(f"only sessions that start in '{folder}' run these hooks; its repository is '{root}'")
+    return sentences
+
+
+def repository_of(folder: Path) -> Path:
+    """Return the topmost folder of the checkout that *folder* lies in, or itself."""
+    return next((place for place in (folder, *folder.parents) if (place / ".git").exists()), folder)
+
+
+def settings_paths(environ: Mapping[str, str], folder: Path | None) -> list[Path]:
+    """Return the paths of all settings files, in the order in which the later overrule the earlier."""
+    paths = [places.user_settings_path(environ)]
+    if folder:
+        paths += [places.shared_settings_path(folder), places.project_settings_path(folder)]
+    return list(dict.fromkeys([*paths, places.managed_settings_path()]))  # the home folder may be a project, too
+
+
+def _installations(environ: Mapping[str, str], folder: Path | None) -> tuple[list[_Installation], list[BadSetting]]:
+    """Return the installations, and an error for each settings file that cannot be read."""
+    found: list[_Installation] = []
+    errors: list[BadSetting] = []
+    for path in settings_paths(environ, folder):
+        try:
+            content = client_files.read(path)
+            handlers = hooks.find_handlers(content.text) if content else []
+        except BadSetting as error:
+            errors.append(error)
+        except ValueError as error:
+            errors.append(client_files.not_settings(path, error))
+        else:
+            if content and handlers:
+                found.append(_Installation(path, content.text, handlers))
+    return found, errors
+
+
+def _switched_off(environ: Mapping[str, str], folder: Path | None) -> list[str]:
+    return [sentence for path in settings_paths(environ, folder) for sentence in _switches(path)]
+
+
+def _switches(path: Path) -> Iterator[str]:
+    values = client_files.values(path)
+    if values.get("disableAllHooks") is True:
+        yield f"'{path}' says disableAllHooks, so no hook runs at all"
+    if values.get("allowManagedHooksOnly") is True and path == places.managed_settings_path():
+        yield f"'{path}' says allowManagedHooksOnly, so only the hooks of your administrator run"
+
+
+def _notes(sentences: Iterable[str]) -> list[HookFinding]:
+    return [HookFinding(False, sentence, "") for sentence in sentences]
+
+
+def _plugin_faults(plugin: Plugin, program: Program | None) -> Iterator[HookFinding]:
+    if not plugin.version:
+        sentence = f"'{plugin.path}' enables the plugin '{plugin.id}', which Claude Code has not installed"
+        # A project may be a stranger's: what it enables is not proposed for installation.
+        yield HookFinding(
+            False, sentence, "Run `memtool install claude-code`, or install the plugin as `docs/plugin.md` says."
+        )
+    if program is None:
+        sentence = "the plugin finds no memtool-hook: it is neither on your PATH nor in ~/.local/bin"
+        yield HookFinding(True, sentence, _INSTALL)
+    elif fault := probe(program).fault:
+        yield HookFinding(True, f"the plugin runs '{program.command}', and {fault}", "Install memtool again.")
+
+
+def _faults(installation: _Installation, *, may_run: bool) -> Iterator[HookFinding]:
+    path, handlers = installation.path, installation.handlers
+    unread = why_unread(path, installation.text)
+    if unread:
+        yield HookFinding(True, unread, "Remove them from the file.")
+    missing = [hook.event for hook in HOOKS if hook.event not in {handler.event for handler in handlers}]
+    if missing:
+        yield HookFinding(False, f"'{path}' lacks the hooks {', '.join(missing)}", _AGAIN)
+    for program in installation.programs():
+        yield from _program_faults(program, may_run=may_run)
+
+
+def _program_faults(program: Program, *, may_run: bool) -> Iterator[HookFinding]:
+    if program.vault and not Path(program.vault).is_dir():
+        yield HookFinding(True, f"the hooks write to '{program.vault}', which is not there", _AGAIN)
+    if shutil.which(program.interpreter) is None:
+        yield HookFinding(True, f"the hooks run '{program.interpreter}', which is not there", _AGAIN)
+    elif may_run and (fault := probe(program).fault):
+        yield HookFinding(True, f"the hooks run '{program.interpreter}', and {fault}", _AGAIN)
+
+
+class Plugin(NamedTuple):
+    """A plugin of ours that the settings file at *path* enables; *version* is empty where it is not installed."""
+
+    id: str
+    path: Path
+    version: str
+
+
+def find_plugin(paths: Iterable[Path], environ: Mapping[str, str]) -> Plugin | None:
+    """Return the plugin that the settings files *paths* enable together, the weightiest last; None without one."""
+    enabled: dict[str, Path | None] = {}
+    for path in paths:
+        for name, is_on in _as_object(client_files.values(path).get("enabledPlugins")).items():
+            if name.partition("@")[0] == _PLUGIN:
+                enabled[name] = path if is_on is True else None
+    return next((Plugin(name, path, _plugin_version(name, environ)) for name, path in enabled.items() if path), None)
+
+
+def _plugin_program(environ: Mapping[str, str]) -> Program | None:
+    """Return the program that `hooks/claude-code/hooks/launch.sh` would run; None where it would find none."""
+    found = shutil.which(_HOOK_PROGRAM, path=environ.get("PATH"))
+    if not found:
+        with contextlib.suppress(RuntimeError):  # nobody knows the home folder
+            found = shutil.which(str(Path.home() / ".local" / "bin" / _HOOK_PROGRAM))
+    return Program(found) if found else None
+
+
+def _plugin_version(name: str, environ: Mapping[str, str]) -> str:
+    record = places.user_settings_path(environ).parent / "plugins" / "installed_plugins.json"
+    installed = _as_object(client_files.values(record).get("plugins")).get(name)
+    copies = [_as_object(copy).get("version") for copy in installed] if isinstance(installed, list) else []
+    return next((version for version in copies if isinstance(version, str)), "")
+
+
+def _as_object(value: object) -> dict[str, object]:
+    return value if isinstance(value, dict) else {}
+
+
+class RuleHealth(NamedTuple):
+    """The rule files of memtool in *folder*, with their faults."""
+
+    folder: Path
+    names: tuple[str, ...]
+    findings: tuple[HookFinding, ...]
+
+
+def examine_rules(environ: Mapping[str, str], vault: Vault) -> RuleHealth:
+    """Return the rule files that *vault* has in the user's folder, and their faults. Nothing is written.
+
+    Raises:
+        BadSetting: the home folder is unknown.
+        NotWritable: a rule file cannot be read.
+    """
+    texts = written_rules(environ)
+    return RuleHealth(rules_folder(environ), tuple(texts), tuple(_rule_findings(environ, vault, texts)))
+
+
+def _rule_findings(environ: Mapping[str, str], vault: Vault, texts: Mapping[str, str]) -> Iterator[HookFinding]:
+    folder = rules_folder(environ)
+    foreign = [name for name, text in texts.items() if not _speaks_of(text, vault)]
+    if foreign:
+        sentence = f"rules in '{folder}' are for another vault: {', '.join(foreign)}"
+        yield HookFinding(False, sentence, _INSTALL)
+    elif texts and not are_for(environ, vault):
+        sentence = f"the rules in '{folder}' do not follow this vault, because no hook in your settings writes to it"
+        yield HookFinding(False, sentence, _INSTALL)
+    if not are_for(environ, vault):
+        return
+    planned = plan(rule_shares(environ, vault), {"rules": True})
+    if planned.changes and not is_own(environ, vault):
+        sentence = f"the triggers of {vault.root} are no rules yet, since you have not said that the vault is yours"
+        yield HookFinding(False, sentence, "If it is, run `memtool init` in it, then `memtool install claude-code`.")
+        return
+    stale = [change.path.name for change in planned.changes if change.path.name not in foreign]
+    if stale:
+        fix = "Run `memtool route --update`. The end of the next session does the same."
+        yield HookFinding(False, f"rules in '{folder}' are not up to date: {', '.join(stale)}", fix)
+    for notice in planned.notices:
+        yield HookFinding(False, notice, "Move the file away if memtool is to write its rule again.")
+
+
+def _speaks_of(text: str, vault: Vault) -> bool:
+    """Return whether the rule *text* names the folder of *vault*, or a file in it, as `rules` writes them."""
+    root = re.escape(str(vault.root).replace("|", r"\|"))
+    return re.search(rf"` ?{root}(?: ?`|[/\\])", text) is not None

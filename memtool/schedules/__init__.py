@@ -1,0 +1,1 @@
+"""The weekly run, started by the system: systemd, launchd, cron, Windows."""
