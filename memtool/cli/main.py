@@ -1,7 +1,7 @@
 """`memtool`: the command group, and what becomes of errors.
 
 A command's module is imported when the command runs, so that `memtool search` does not pay for the others
-(docs/decisions/0002-heavy-imports-inside-functions.md).
+(docs/decisions/0002-imports-and-modules.md).
 """
 
 from __future__ import annotations

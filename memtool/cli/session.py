@@ -28,7 +28,7 @@ class Session:
         self.vault_option = vault_option
         self.environ: Mapping[str, str] = settings.environment()
         self.overrides: dict[str, object] = {}
-        # An agent works in anybody's repository (docs/decisions/0009-which-vault-a-hook-uses.md).
+        # An agent works in anybody's repository (docs/decisions/0017-projects-and-vaults.md).
         self.looks_upwards = True
 
     def vault_path(self, named: str | None = None) -> tuple[Path, str]:

@@ -86,7 +86,7 @@ def vault_path(options: Options, environ: Mapping[str, str]) -> Path:
     """Return the path of the vault, found as by every command, but for the folders above the working folder.
 
     That is where the agent works: a repository from a stranger must not draw the user's notes to itself by a
-    `memtool.toml` (docs/decisions/0009-which-vault-a-hook-uses.md).
+    `memtool.toml` (docs/decisions/0017-projects-and-vaults.md).
 
     Raises:
         BadSetting: the user's settings cannot be read.

@@ -1,7 +1,7 @@
 """Chunks: a note cut along its headings, then its paragraphs and bullets, into pieces of about 1000 characters.
 
 A conversation measured best at 800 to 1200 characters; one bullet per chunk and 3200 characters were both worse
-(docs/decisions/0005-ranking-and-fusion.md).
+(docs/decisions/0006-ranking.md).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""BM25 over terms, and what measurably improves its order: docs/decisions/0020-ranking-by-notes.md and 0028."""
+"""BM25 over terms, and what measurably improves its order: docs/decisions/0006-ranking.md."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ CREATE INDEX chunk_of_note ON chunk (note_id);
 CREATE INDEX chunk_of_project ON chunk (project);
 CREATE INDEX chunk_of_date ON chunk (date) WHERE date <> '';
 CREATE INDEX chunk_of_fact ON chunk (fact_id) WHERE fact_id <> '';
-CREATE TABLE term_list (  -- the terms of a chunk in their order, packed: FTS5 itself keeps none (decision 0031)
+CREATE TABLE term_list (  -- the terms of a chunk in their order, packed: FTS5 itself keeps none (decision 0004)
     chunk_id INTEGER PRIMARY KEY REFERENCES chunk(id), terms BLOB NOT NULL
 );
 CREATE VIRTUAL TABLE chunk_terms USING fts5 (

@@ -4,7 +4,7 @@ One JSON file beside the user's settings, which goes with the last thing in it:
 
 * `folders`: those that were made, each with the files of ours that need it. It goes with the last of them, if empty;
 * `vaults`: those that the user called his own, or had made, while he installed: only their words reach files outside;
-* `without`: the parts that he does without, by client and project (docs/decisions/0054-the-record-of-installations.md).
+* `without`: the parts that he does without, by client and project (docs/decisions/0015-installation.md).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Other processes: a lock against them, and commands of memtool that are started in the background.
 
 The system takes the lock back when its holder dies, so that no lock is ever stale. `filelock` does the same, but
-importing it costs more time than a whole hook may take (docs/decisions/0003-own-file-lock.md).
+importing it costs more time than a whole hook may take (docs/decisions/0003-file-locks.md).
 """
 
 from __future__ import annotations

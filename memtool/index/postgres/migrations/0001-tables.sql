@@ -75,7 +75,7 @@ CREATE TABLE memtool.term_list (
 CREATE TABLE memtool.term (
     vault bigint NOT NULL, term text COLLATE "C" NOT NULL, chunks integer NOT NULL, PRIMARY KEY (vault, term)
 ) PARTITION BY HASH (vault);
--- Where a term occurs: packed numbers of 32 bits, little-endian, one for each chunk of a segment (decision 0058). Positions
+-- Where a term occurs: packed numbers of 32 bits, little-endian, one for each chunk of a segment (decision 0022). Positions
 -- count from the chunk's first term; there are as many for a chunk as *counts* says.
 CREATE TABLE memtool.posting (
     vault bigint NOT NULL, term text COLLATE "C" NOT NULL, segment bigint NOT NULL,
