@@ -62,7 +62,7 @@ def test_a_start_compiles_no_annotation(module: str) -> None:
     watched = (
         "import typing\n"
         "typing.ForwardRef.__init__ = lambda self, text, **_: print(text)\n"
-        f"import memtool.hook.events, memtool.hook.recalling, memtool.recall.start.{module}"
+        f"import memtool.hook.main, memtool.hook.recalling, memtool.recall.start.{module}"
     )
     done = subprocess.run([sys.executable, "-c", watched], capture_output=True, text=True, check=True)
     assert done.stdout == ""

@@ -6,14 +6,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
+from memtool.errors import MemtoolError
+from memtool.settings import user_cache_path
 from memtool.vault.layout import Vault
-from memtool.vault.state import append_state, read_state
+from memtool.vault.state import append_state, make_state_folder, outer_folder, read_state
 
 NAME = "hook.log"
 # A warning is not as good as it could be: a summary without a model, say. A note is nothing to mend at all.
@@ -47,6 +49,23 @@ def log(folders: Iterable[Path], entry: LogEntry) -> None:
         with suppress(OSError):
             _append(folder / NAME, line.encode("utf-8", "replace"))
             return
+
+
+def log_for_vault(root: Path | None, environ: Mapping[str, str], entry: LogEntry) -> None:
+    """Append *entry* to the log of the vault at *root*; where that cannot be written, to one in the user's cache."""
+    folders: list[Path] = []
+    if root:
+        with suppress(OSError, MemtoolError):
+            vault = Vault(root)
+            vault.check_made()
+            make_state_folder(vault.state_path)
+            folders.append(vault.state_path)
+    with suppress(OSError, MemtoolError):
+        cache = user_cache_path(environ)
+        outer = outer_folder(root, cache) if root else cache
+        outer.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folders.append(outer)
+    log(folders, entry)
 
 
 def read_log(folders: Iterable[Path], since: datetime) -> list[LogEntry]:

@@ -77,7 +77,7 @@ _HIDDEN = ("helper",)  # what memtool calls itself
 _MODULES = {
     "eval": "evaluate",
     "import": "import_sessions",
-    "test": "test_memory",
+    "test": "expectations",
 }  # where the name would be a poor one for a module
 
 

@@ -1,7 +1,7 @@
 """`memtool-hook`: reads one event on stdin, acts on it, and ends with 0 whatever happens.
 
-What it cannot do it writes to a log, which `memtool doctor` reads. It prints nothing unless it has something to say.
-Where memtool is both a plugin and in the settings, an event is acted on once: the settings come first.
+Errors go to a log, which `memtool doctor` reads. It prints nothing unless it has an answer. Where memtool is both a
+plugin and in the settings, only the hook of the settings acts.
 """
 
 from __future__ import annotations
@@ -9,15 +9,71 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
 from memtool import settings
 from memtool.errors import BadSetting
-from memtool.hook.occasion import parse_options
+from memtool.named_tuple import NamedTuple
+
+if TYPE_CHECKING:
+    from memtool.capture.client_event import ClientEvent
+    from memtool.vault.layout import Vault
+
+# event -> the functions that act on it; their modules are imported when it comes.
+_CAPTURE, _RECALL, _TOOLS = "memtool.capture.client_event", "memtool.hook.recalling", "memtool.hook.tool_calls"
+ACTIONS: dict[str, tuple[str, ...]] = {
+    "PreToolUse": (f"{_TOOLS}:hints_for_edit",),
+    "PostToolUseFailure": (f"{_TOOLS}:earlier_tries",),
+    "PostToolUse": (f"{_CAPTURE}:note_edit", f"{_TOOLS}:mark_own_note"),
+    "Stop": (f"{_CAPTURE}:queue_session",),
+    "PreCompact": (f"{_CAPTURE}:queue_session", f"{_RECALL}:text_for_summary"),
+    "PostCompact": (f"{_CAPTURE}:queue_session",),
+    "SessionEnd": (f"{_CAPTURE}:queue_session", f"{_RECALL}:close_ledger"),
+    "SessionStart": (
+        f"{_RECALL}:context_of_session",
+        f"{_RECALL}:start_helper",
+        f"{_CAPTURE}:sweep",
+        f"{_RECALL}:missed_week",
+    ),
+    "UserPromptSubmit": (f"{_RECALL}:memories_for_prompt",),
+}
+_KEEP = "memtool.capture.heard:keep"
+_NOT_IN_PRIVATE = (f"{_CAPTURE}:note_edit", f"{_CAPTURE}:queue_session", _KEEP)
+_HINTING = ("PreToolUse", "PostToolUseFailure")
+_AS_JSON = ("SessionStart", "UserPromptSubmit", *_HINTING)  # a text reaches the model only as JSON
+
 
 _LARGEST = 67_108_864  # bytes of one event; it holds the whole of a file that was written
+
+
+class Options(NamedTuple):
+    """The options with which an installation starts a hook.
+
+    Args:
+        vault: the one that the installation names, if it names one.
+        this_project: whether memtool was installed for one project only.
+        plugin: whether it is a plugin of the client.
+        client: the client, empty for Claude Code.
+    """
+
+    vault: str = ""
+    this_project: bool = False
+    plugin: bool = False
+    client: str = ""
+
+
+class Reply(NamedTuple):
+    """The answer to the client: *text* for the model, *notice* for the user."""
+
+    text: str = ""
+    notice: str = ""
+
+
+Action: TypeAlias = Callable[["ClientEvent"], Reply | None]
 
 
 def main() -> int:
@@ -28,7 +84,7 @@ def main() -> int:
         sys.stdout.buffer.write(answer.encode("utf-8", "replace"))
         sys.stdout.flush()
     finally:
-        os._exit(0)  # nothing is left to do; tidying up the interpreter would take as long as the work
+        os._exit(0)  # tidying up the interpreter would take as long as the work
 
 
 def run(arguments: Sequence[str], environ: Mapping[str, str], stream: BinaryIO) -> str:
@@ -49,14 +105,12 @@ def run(arguments: Sequence[str], environ: Mapping[str, str], stream: BinaryIO) 
         name = str(event.get("hook_event_name", ""))
         if options.plugin and _is_in_settings(name, str(event.get("cwd", "")), environ):
             return ""
-        from memtool.hook.events import act
-
         return act(name, event, options, environ)
     except BaseException as error:  # noqa: BLE001
         from memtool.hook.problems import advice, report
 
-        report(name, error, options, environ)
-        return advice(event, error, options)
+        report(name, error, options.vault, environ)
+        return advice(event, error, options.client)
 
 
 def _read(stream: BinaryIO) -> Mapping[str, Any]:
@@ -109,3 +163,100 @@ def _runs_memtool(path: Path, event: str) -> bool:
     except (BadSetting, ValueError):
         return False
     return json_text.is_plain(content.text) and any(handler.event == event for handler in handlers)
+
+
+def parse_options(arguments: Sequence[str]) -> Options:
+    """Return the options. Unknown arguments may come from a newer installation."""
+    named = {name: value for name, value in reversed(list(pairwise(arguments))) if name in ("--vault", "--client")}
+    client = named.get("--client", "")
+    return Options(
+        named.get("--vault", ""),
+        "--this-project" in arguments,
+        "--plugin" in arguments,
+        "" if client == "claude-code" else client,
+    )
+
+
+def act(name: str, fields: Mapping[str, Any], options: Options, environ: Mapping[str, str]) -> str:
+    """Run the actions of the event *name*, and return the answer to the client: mostly none.
+
+    An action that fails is logged, and the others run all the same.
+
+    Raises:
+        Exception: the vault or its settings cannot be opened; the caller logs it.
+    """
+    if name not in ACTIONS:
+        from memtool.hook.problems import report
+
+        report(name, "memtool does not know this event", options.vault, environ)
+        return ""
+    event, actions = _event_of(name, fields, options, environ)
+    answers = [answer for action in actions if (answer := _run(action, event, options))]
+    text = next((answer.text for answer in answers if answer.text), "")
+    return _rendered(name, Reply(text, "\n".join(filter(None, (answer.notice for answer in answers)))), event.client)
+
+
+def _event_of(
+    name: str, fields: Mapping[str, Any], options: Options, environ: Mapping[str, str]
+) -> tuple[ClientEvent, tuple[str, ...]]:
+    """Return the event with its workspace, and the actions to run."""
+    from memtool.capture.client_event import ClientEvent, is_private
+    from memtool.vault.layout import open_vault
+    from memtool.workspace import Workspace
+
+    # The vault is found as by every command, but for the folders above the working folder: a stranger's repository must
+    # not draw the user's notes to itself by a `memtool.toml` (docs/decisions/0017-projects-and-vaults.md).
+    vault = open_vault(settings.find_vault_path(options.vault or None, environ, Path(os.sep))[0])
+    vault.check_made()
+    home, folder = Path.home(), fields.get("cwd")
+    folder = Path(folder) if isinstance(folder, str) and os.path.isabs(folder) else home  # noqa: PTH117
+    work = Workspace(vault, settings.load(vault.settings_path, environ), environ, home, folder)
+    actions = ACTIONS[name]
+    if options.client:
+        fields, actions = _with_own_transcript(fields, actions, vault, options.client)
+    event = ClientEvent(name, fields, work, options.client, options.this_project)
+    # A hint captures nothing, and the agent waits for it.
+    if name not in _HINTING and is_private(event):
+        actions = tuple(action for action in actions if action not in _NOT_IN_PRIVATE)
+    return event, actions
+
+
+def _with_own_transcript(
+    fields: Mapping[str, Any], actions: tuple[str, ...], vault: Vault, client: str
+) -> tuple[Mapping[str, Any], tuple[str, ...]]:
+    """Name our own transcript in the event of a client that keeps none, and add to that transcript first."""
+    from memtool.clients import CLIENTS
+
+    if CLIENTS[client].history:
+        return fields, actions
+    from memtool.capture.heard import heard_path
+
+    path = heard_path(vault, str(fields.get("session_id", "")))
+    return {**fields, "transcript_path": str(path)}, (_KEEP, *actions)
+
+
+def _run(action: str, event: ClientEvent, options: Options) -> Reply | None:
+    module, _, function = action.partition(":")
+    try:
+        run: Action = getattr(import_module(module), function)
+        return run(event)
+    except Exception as error:  # noqa: BLE001
+        from memtool.hook.problems import report
+
+        report(event.name, error, options.vault, event.work.environ)
+        return None
+
+
+def _rendered(name: str, reply: Reply, client: str) -> str:
+    """Return *reply* in the form in which the client gives it to its model; before a compaction, to its summariser."""
+    if client:
+        from memtool.hook.translation import answered
+
+        return answered(client, name, reply.text, reply.notice)
+    if not (reply.text or reply.notice) or name not in _AS_JSON:
+        return reply.text
+    import json
+
+    notice = {"systemMessage": reply.notice} if reply.notice else {}
+    context = {"hookSpecificOutput": {"hookEventName": name, "additionalContext": reply.text}} if reply.text else {}
+    return json.dumps({**notice, **context})

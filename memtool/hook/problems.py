@@ -1,63 +1,41 @@
-"""The log of a hook's problems, a line each, in the vault or, if that cannot be written, in the user's cache."""
+"""What a hook does with an error: a line in the log, which `memtool doctor` reads, and at times a hint to the user."""
 
 from __future__ import annotations
 
 import contextlib
 import json
+import os
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 
-from memtool import settings
-from memtool.capture.log import ERROR, NOTE, WARNING, LogEntry, log
+from memtool.capture.log import ERROR, NOTE, WARNING, LogEntry, log_for_vault
 from memtool.errors import MemtoolError, NotAVault, VaultNotFound
-from memtool.hook.occasion import Options, vault_path
-from memtool.vault.layout import Vault
-from memtool.vault.state import STATE_FOLDER, make_state_folder, outer_folder
+from memtool.settings import find_vault_path
 
 
-def report(event: str, error: BaseException, options: Options, environ: Mapping[str, str]) -> None:
-    """Write *error* to the log. If that is not possible either, nobody can be told.
+def report(event: str, error: BaseException | str, vault: str, environ: Mapping[str, str]) -> None:
+    """Write *error* to the log; a sentence is a note, which needs no fix. If that fails, nothing else can be done.
 
-    Without *event* what came was none: most likely somebody has tried the program by hand.
+    *vault* is the one that the installation names, if it names one. Without *event*, stdin held no event: most likely
+    a person tried the program by hand.
     """
-    write(LogEntry(_now(), ERROR if event else WARNING, event or "hook", _sentence(error)), options, environ)
-
-
-def advice(event: Mapping[str, object], error: BaseException, options: Options) -> str:
-    """Return the answer that tells the user, when a session begins, that there is no vault, and what to do."""
-    is_start = (event.get("hook_event_name"), event.get("source")) == ("SessionStart", "startup")
-    if options.client or not is_start or not isinstance(error, VaultNotFound | NotAVault):
-        return ""
-    return json.dumps({"systemMessage": f"memtool does nothing yet: {error}. {error.hint}"})
-
-
-def write(entry: LogEntry, options: Options, environ: Mapping[str, str]) -> None:
-    """Write *entry* to the log."""
-    folders: list[Path] = []
     root: Path | None = None
     with contextlib.suppress(Exception):
-        root = vault_path(options, environ).resolve()
-        with contextlib.suppress(OSError, MemtoolError):
-            Vault(root).check_made()
-            make_state_folder(root / STATE_FOLDER)
-            folders.append(root / STATE_FOLDER)
+        root = find_vault_path(vault or None, environ, Path(os.sep))[0].resolve()  # as the hook found it
+    now = datetime.now().astimezone().isoformat(timespec="seconds")
+    level = NOTE if isinstance(error, str) else ERROR if event else WARNING
+    sentence = error if isinstance(error, str) else _sentence(error)
     with contextlib.suppress(Exception):
-        cache = settings.user_cache_path(environ)
-        outer = outer_folder(root, cache) if root else cache
-        outer.mkdir(mode=0o700, parents=True, exist_ok=True)
-        folders.append(outer)
-    with contextlib.suppress(Exception):
-        log(folders, entry)
+        log_for_vault(root, environ, LogEntry(now, level, event or "hook", sentence))
 
 
-def note(event: str, sentence: str, options: Options, environ: Mapping[str, str]) -> None:
-    """Write to the log what nobody needs to mend."""
-    write(LogEntry(_now(), NOTE, event, sentence), options, environ)
-
-
-def _now() -> str:
-    return datetime.now().astimezone().isoformat(timespec="seconds")
+def advice(event: Mapping[str, object], error: BaseException, client: str) -> str:
+    """Return the answer that tells the user, when a session begins, that there is no vault, and what to do."""
+    is_start = (event.get("hook_event_name"), event.get("source")) == ("SessionStart", "startup")
+    if client or not is_start or not isinstance(error, VaultNotFound | NotAVault):
+        return ""
+    return json.dumps({"systemMessage": f"memtool does nothing yet: {error}. {error.hint}"})
 
 
 def _sentence(error: BaseException) -> str:

@@ -1,6 +1,6 @@
 """Sessions that come by HTTP: what is told of them is kept as a transcript, redacted, and captured as all others are.
 
-It is the transcript that hooks keep for clients without one of their own (`memtool.hook.keeping`), so that a session
+It is the transcript that hooks keep for clients without one of their own (`memtool.capture.heard`), so that a session
 goes through the same queue and becomes the same note.
 """
 
@@ -15,14 +15,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from memtool.capture.client_event import ClientEvent, is_private, note_edit, queue_session
+from memtool.capture.heard import heard_folder, heard_path, keep, keep_record
 from memtool.capture.queue import Queue
 from memtool.capture.transcript.record_fields import TOLD_SUMMARY
 from memtool.clients import HTTP
 from memtool.errors import SessionNotFound
-from memtool.hook.capturing import note_edit, queue_session
-from memtool.hook.events import passes_over
-from memtool.hook.keeping import heard_folder, heard_path, keep, keep_record
-from memtool.hook.occasion import Occasion, Options
 from memtool.text.lines import cut, one_line
 from memtool.vault.layout import area_folder
 from memtool.vault.project_area import area_name, remembered_folders
@@ -70,26 +68,26 @@ def tell(work: Workspace, event: str, session_id: str, **fields: object) -> bool
     """
     path = heard_path(work.vault, session_id)
     told = {"session_id": session_id, "cwd": str(work.folder), "transcript_path": str(path), **fields}
-    occasion = Occasion(event, told, work, Options(client=HTTP))
-    if passes_over(occasion):
+    happened = ClientEvent(event, told, work, HTTP)
+    if is_private(happened):
         return False
-    keep(occasion)
+    keep(happened)
     if event == "PostToolUse":
-        note_edit(occasion)
+        note_edit(happened)
     if event in ("Stop", "SessionEnd"):
-        queue_session(occasion)
+        queue_session(happened)
     if event == "SessionEnd":
-        keep_record(occasion, {"type": "system", "subtype": COMPLETED})
+        keep_record(happened, {"type": "system", "subtype": COMPLETED})
     return True
 
 
 def tell_summary(work: Workspace, session_id: str, parts: Mapping[str, str]) -> None:
     """Keep the *parts* of a summary as they are, redacted; the note of the session holds them."""
     told = {"session_id": session_id, "cwd": str(work.folder)}
-    occasion = Occasion("Stop", told, work, Options(client=HTTP))
-    if not passes_over(occasion):
+    happened = ClientEvent("Stop", told, work, HTTP)
+    if not is_private(happened):
         redacted = {name: work.redact(text) for name, text in parts.items() if text}
-        keep_record(occasion, {"type": "system", "subtype": TOLD_SUMMARY, **redacted})
+        keep_record(happened, {"type": "system", "subtype": TOLD_SUMMARY, **redacted})
 
 
 def folder_of(work: Workspace, project: str, cwd: str) -> Path:

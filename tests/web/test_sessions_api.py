@@ -12,7 +12,7 @@ from fastapi.testclient import TestClient
 from index.test_turns import TURNS, keep
 from trees import write
 
-from memtool.hook.keeping import heard_path
+from memtool.capture.heard import heard_path
 from memtool.index.engine import place_of
 from memtool.index.turn_table import follow_sources
 from memtool.settings.sections import CaptureSettings

@@ -245,6 +245,6 @@ def test_a_file_that_git_would_share_is_told(project: Path) -> None:
 
 
 def test_the_hooks_that_are_installed_are_those_that_the_hook_knows() -> None:
-    from memtool.hook.events import ACTIONS
+    from memtool.hook.main import ACTIONS
 
     assert {hook.event for hook in (*HOOKS, *HINTS)} == set(ACTIONS)

@@ -1,0 +1,174 @@
+"""An event of a client's session, and what is captured at it: an edited file, or the session itself.
+
+Hooks and the HTTP service act on events alike. Heavy imports are inside the functions: a hook pays for each.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from memtool.errors import BadSetting
+from memtool.named_tuple import NamedTuple
+
+if TYPE_CHECKING:
+    from memtool.capture.queue import Job
+    from memtool.workspace import Workspace
+
+_LONGEST_READ = 65_536  # characters of a field that are searched for secrets; far more than are kept
+_LONGEST_TAIL, _LAST_PROMPTS = 262_144, 8  # bytes of a transcript's end, and records in it, that are read
+_LONGEST_ANSWER = 8_000  # characters of the last answer that are kept for a transcript that lags
+
+
+class ClientEvent(NamedTuple):
+    """An event in the words of Claude Code, and the workspace of its session.
+
+    Args:
+        name: such as `Stop`.
+        fields: what the client sent.
+        work: the workspace; its folder is that of the session.
+        client: the client, empty for Claude Code.
+        this_project: whether memtool is installed for one project only.
+    """
+
+    name: str
+    fields: Mapping[str, Any]
+    work: Workspace
+    client: str = ""
+    this_project: bool = False
+
+    def text(self, field: str) -> str:
+        """Return a field of the event; empty if it is missing or no text."""
+        value = self.fields.get(field)
+        return value if isinstance(value, str) else ""
+
+    def edited_files(self) -> list[str]:
+        """Return the absolute paths of the files that a tool edits; only tools of other clients edit several."""
+        arguments = self.fields.get("tool_input")
+        if not isinstance(arguments, dict):
+            return []
+        named = [arguments.get("file_path"), arguments.get("notebook_path")]
+        if self.client and isinstance(arguments.get("files"), list):
+            named += arguments["files"]
+        return [path for path in named if isinstance(path, str) and os.path.isabs(path)]  # noqa: PTH117
+
+    def log(self, sentence: str, *, is_error: bool = False) -> None:
+        """Write *sentence* to the log: a note, which needs no fix, or an error."""
+        from memtool.capture.log import ERROR, NOTE, LogEntry, log_for_vault
+
+        level = ERROR if is_error else NOTE
+        entry = LogEntry(self.work.now().isoformat(timespec="seconds"), level, self.name, sentence)
+        log_for_vault(self.work.vault.root, self.work.environ, entry)
+
+
+def is_private(event: ClientEvent) -> bool:
+    """Return whether nothing of the session is captured. A session that the user switched off is remembered as such."""
+    from memtool.capture.switches import is_excluded, is_off
+
+    work = event.work
+    if is_off(work.environ, work.settings.capture):
+        if event.name != "PostToolUse" and event.text("session_id"):
+            from memtool.capture.captured import switch_off  # sweeps read it; a hook after an edit has no time for it
+
+            switch_off(work.vault, event.text("session_id"))
+        return True
+    return is_excluded(event.text("cwd"), work.settings.capture.exclude, work.home)
+
+
+def note_edit(event: ClientEvent) -> None:
+    """Write the edited file into the daily note."""
+    from memtool.capture.conversation import EDITING_TOOLS
+    from memtool.capture.daily_lines import Edit, write_edit
+
+    if event.text("tool_name") in EDITING_TOOLS:
+        for file in event.edited_files():
+            write_edit(event.work, Edit(file, event.text("cwd"), event.work.now()))
+
+
+def queue_session(event: ClientEvent) -> None:
+    """Put the session on the queue and start a worker."""
+    from memtool.capture.queue import Job
+
+    session_id, transcript = event.text("session_id"), event.text("transcript_path")
+    if not session_id or not _is_file(transcript):
+        event.log(f"there is no transcript at '{transcript}', so the session was not captured")
+        return
+    answer = _redacted(event, "last_assistant_message")
+    job = Job(
+        session_id,
+        transcript,
+        cwd=event.text("cwd"),
+        event=event.name,
+        said=answer if len(answer) <= _LONGEST_ANSWER else "…" + answer[-_LONGEST_ANSWER:],
+        compaction=_redacted(event, "compact_summary"),
+        queued_at=time.time(),
+        client=event.client,
+    )
+    _put(event, job)
+
+
+def sweep(event: ClientEvent) -> None:
+    """Let a worker look for sessions that were not captured."""
+    from memtool.capture.queue import SWEEP, Job
+
+    transcript = event.text("transcript_path")
+    folder = _folder_to_sweep(Path(transcript), event) if transcript else None
+    if folder:
+        session_id, now = event.text("session_id"), time.time()
+        job = Job(SWEEP, str(folder), event=event.name, besides=session_id, queued_at=now, client=event.client)
+        _put(event, job)
+
+
+def _folder_to_sweep(transcript: Path, event: ClientEvent) -> Path | None:
+    if event.client:
+        from memtool.capture.transcript.forms import form_of_client
+
+        form = form_of_client(event.client)
+        if not form.module:  # it is a transcript of ours: those of one vault are in one folder
+            return transcript.parent
+        return form.root_of(transcript, this_project=event.this_project)
+    return transcript.parent if event.this_project else transcript.parent.parent
+
+
+def _put(event: ClientEvent, job: Job) -> None:
+    from memtool.capture.queue import Queue, start_worker
+
+    Queue(event.work.vault).put(job)
+    start_worker(event.work.vault, event.work.environ)
+
+
+def _is_file(path: str) -> bool:
+    try:
+        return stat.S_ISREG(os.stat(path).st_mode)  # noqa: PTH116
+    except (OSError, ValueError):
+        return False
+
+
+def _redacted(event: ClientEvent, field: str) -> str:
+    """Return a field without secrets; nothing where the user's patterns cannot be used, which the worker reports."""
+    text = event.text(field)[-_LONGEST_READ:]
+    try:
+        if not text:
+            return ""
+        redact = event.work.redact.of_session()
+        for prompt in _last_prompts(event.text("transcript_path")):
+            redact(prompt)
+        return redact(text)
+    except BadSetting:
+        return ""
+
+
+def _last_prompts(transcript: str) -> list[str]:
+    """Return what was typed last, as the transcript has it: a secret in it is masked in the answer, too."""
+    try:
+        with Path(transcript).open("rb") as file:
+            file.seek(max(file.seek(0, os.SEEK_END) - _LONGEST_TAIL, 0))
+            lines = file.read().split(b"\n")
+    except (OSError, ValueError):
+        return []
+    typed = [line for line in lines if b'"user"' in line and b'"tool_result"' not in line][-_LAST_PROMPTS:]
+    return [line[:_LONGEST_ANSWER].decode("utf-8", "replace") for line in typed]
