@@ -22,10 +22,10 @@ from typing import Any, NamedTuple
 from benchmarks.processes import own_environment
 from benchmarks.recall.session_notes import lay
 from memtool.consolidate.session_views import read_sessions
+from memtool.history.template import make_vault
 from memtool.memory.fact_book import StoredFact, read_facts
 from memtool.text.near_duplicates import is_same, statement
 from memtool.vault.layout import open_vault
-from memtool.vault.template import make_vault
 
 KINDS = ("rule", "fix")
 _WEEKS = 4

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 from unittest.mock import patch
 
+from memtool.history.template import make_vault
 from memtool.memory import agent_search
 from memtool.memory.agent_search import search_memories
 from memtool.memory.new_memory import NewMemory
@@ -23,7 +24,6 @@ from memtool.memory.remember import remember
 from memtool.recall.prompts import evidence
 from memtool.settings import Settings
 from memtool.settings.sections import EmbeddingSettings
-from memtool.vault.template import make_vault
 from memtool.workspace import Workspace
 
 NOW = dt.datetime(2026, 2, 10, 14, 30, tzinfo=dt.UTC)

@@ -24,6 +24,7 @@ from benchmarks.questions import Question, half_typed, questions
 from memtool.capture.importing import find_sources, import_sessions
 from memtool.capture.queue import Job
 from memtool.capture.session_capture import capture_session
+from memtool.history.template import make_vault
 from memtool.index import schema
 from memtool.index.engine import Index, Place, use_index
 from memtool.index.filters import Filter
@@ -31,7 +32,6 @@ from memtool.index.search import search
 from memtool.settings import Settings
 from memtool.vault.layout import open_vault
 from memtool.vault.scan import scan
-from memtool.vault.template import make_vault
 from memtool.workspace import Workspace
 
 Answer = dict[str, Any]

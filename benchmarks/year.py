@@ -20,12 +20,12 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
+from memtool.git import tell
+from memtool.history.commits import author_options
+from memtool.history.template import make_vault
 from memtool.vault.authors import COMMAND, DECISION, FIX, RULE, USER
 from memtool.vault.facts import Fact, render_facts
-from memtool.vault.git import tell
-from memtool.vault.history import author_options
 from memtool.vault.sessions import Draft, Line, SessionNote, render_session
-from memtool.vault.template import make_vault
 
 TODAY = date(2026, 11, 22)
 BUDGET_SECONDS, BUDGET_MB = 20.0, 300.0

@@ -11,6 +11,7 @@ from memtool.capture.log import ERROR, ROUTES, LogEntry, log, log_once_a_day
 from memtool.capture.queue import Queue
 from memtool.embeddings.helper_start import start_helper
 from memtool.errors import Busy, MemtoolError, NoteChanged, sentence_of
+from memtool.history.one_commit import Kept, alone, commit
 from memtool.index.engine import catch_up
 from memtool.index.turn_table import catch_up_turns
 from memtool.install.claude_code.rule_files import are_for, rule_shares
@@ -21,7 +22,6 @@ from memtool.recall.hints import gather_hints
 from memtool.recall.routing.loader_table import LOADER
 from memtool.recall.routing.routes import update_table
 from memtool.recall.start.standing import gather_standing
-from memtool.vault.one_commit import Kept, alone, commit
 from memtool.vault.state import outer_folder
 from memtool.workspace import Workspace
 

@@ -94,8 +94,8 @@ class Workspace(_Fields):
     @cached_property
     def redact(self) -> Redactor:
         """The redactor, which removes secrets from a text and counts them."""
+        from memtool.history.purged import read_purged
         from memtool.redaction import make_redactor
-        from memtool.vault.purged import read_purged
 
         return make_redactor(self.settings.redact, read_purged(self.vault))
 

@@ -20,10 +20,10 @@ from desk import NOW, Desk
 from postgres_server import Unavailable, name_of, new_database, server_address
 from trees import Tree, tree_of
 
+from memtool.history.template import make_vault
 from memtool.index.postgres.schema import migrate
 from memtool.text import languages
 from memtool.vault.layout import open_vault
-from memtool.vault.template import make_vault
 
 if TYPE_CHECKING:
     from memtool.vault.layout import Vault

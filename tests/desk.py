@@ -8,6 +8,7 @@ from typing import Any
 
 from memtool.capture.drain import Drained, drain
 from memtool.capture.queue import Job, Queue
+from memtool.git import tell
 from memtool.index.engine import place_of, use_index
 from memtool.index.filters import Filter
 from memtool.index.search import search
@@ -17,7 +18,6 @@ from memtool.memory.remember import Remembered, remember
 from memtool.settings import Settings
 from memtool.settings.sections import EmbeddingSettings, SessionSettings
 from memtool.vault.facts import Fact, parse_facts
-from memtool.vault.git import tell
 from memtool.vault.layout import Vault
 from memtool.workspace import Workspace
 

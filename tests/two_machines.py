@@ -10,10 +10,10 @@ from typing import Any
 
 from trees import Tree, tree_of
 
-from memtool.vault.history import commit
+from memtool.history.commits import commit
+from memtool.history.syncing import Synced, sync
+from memtool.history.template import make_vault
 from memtool.vault.layout import Vault, open_vault
-from memtool.vault.syncing import Synced, sync
-from memtool.vault.template import make_vault
 
 
 def git(folder: Path, *args: str) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from benchmarks.recall.session_prompts import Conversation, Turn
 from benchmarks.recall.sessions import Hook
-from memtool.vault.template import make_vault
+from memtool.history.template import make_vault
 
 
 @contextlib.contextmanager

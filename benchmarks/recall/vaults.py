@@ -9,10 +9,10 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 from benchmarks.recall.labelled import Area, Memory
+from memtool.history.template import make_vault
 from memtool.vault.facts import Fact, render_facts
 from memtool.vault.layout import session_ref
 from memtool.vault.sessions import Draft, Line, SessionNote, render_session
-from memtool.vault.template import make_vault
 
 _FOLDERS = {"decision": "decisions", "change": "changes", "knowledge": "knowledge"}
 REF = re.compile(r"(?<![\w./-])((?:[\w.-]+/)*[\w.-]+\.(?:md|json))(?::(\d+)(?:-\d+)?)?")

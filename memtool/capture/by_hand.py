@@ -13,10 +13,10 @@ from contextlib import suppress
 from memtool.capture.kept_note import kept_note
 from memtool.capture.source import find_source
 from memtool.errors import HistoryFailed, MemtoolError
-from memtool.vault import history
+from memtool.git import ask, texts_in
+from memtool.history import commits as history
 from memtool.vault.daily import DailyItem, DailyParts, put_together, take_apart
 from memtool.vault.files import read_content
-from memtool.vault.git import ask, texts_in
 from memtool.vault.hand_edits import keep_hand_edits
 from memtool.vault.layout import Vault
 from memtool.vault.session_names import session_of

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from memtool.capture.queue import Job
 from memtool.capture.transcript.forms import KeptSession, form_of_client
-from memtool.vault.changes import Change
+from memtool.history.changes import Change
 from memtool.vault.layout import Vault, session_name
 from memtool.vault.session_names import recorded_ref
 from memtool.vault.sources import bring_back, set_aside

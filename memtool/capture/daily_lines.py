@@ -17,13 +17,13 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from memtool.errors import Busy, NoteChanged
+from memtool.history.uncommitted import note_uncommitted
 from memtool.named_tuple import NamedTuple
 from memtool.vault import files
 from memtool.vault.daily import DailyEntry, add_entries, listed_sessions, names_of, parse_daily, render_daily
 from memtool.vault.layout import Vault
 from memtool.vault.project_area import ProjectArea, shown_path
 from memtool.vault.state import append_state, take_lines, writing_in
-from memtool.vault.uncommitted import note_uncommitted
 from memtool.workspace import Workspace
 
 PATIENCE = 8.0  # seconds

@@ -20,8 +20,8 @@ from memtool.capture.queue import SWEEP, Job, Queue, forget_start, only_worker
 from memtool.capture.session_capture import GOES_ON, Captured, capture_session
 from memtool.clients import CLAUDE_CODE, title_of
 from memtool.errors import MemtoolError, sentence_of
+from memtool.history.one_commit import commit_noted
 from memtool.vault.sources import trim_sources
-from memtool.vault.uncommitted import commit_noted
 from memtool.workspace import Workspace
 
 Tell = Callable[[LogEntry], None]  # where problems go

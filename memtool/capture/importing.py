@@ -28,12 +28,13 @@ from memtool.capture.transcript.record_fields import text_at, time_of
 from memtool.capture.transcript.record_stream import open_transcript
 from memtool.clients import CLAUDE_CODE, title_of
 from memtool.errors import MemtoolError, TranscriptUnreadable, sentence_of
+from memtool.history.one_commit import commit_noted
+from memtool.history.uncommitted import note_uncommitted
 from memtool.index.turn_table import catch_up_turns
 from memtool.text.lines import counted
 from memtool.vault.daily import DailyEntry, add_entries, add_sessions
 from memtool.vault.session_names import note_of
 from memtool.vault.sources import source_ref, trim_sources
-from memtool.vault.uncommitted import commit_noted, note_uncommitted
 from memtool.workspace import Workspace
 
 _HEAD = 131_072  # bytes at each end of a transcript, in which its folder and its times are looked for

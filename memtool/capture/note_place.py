@@ -16,18 +16,19 @@ from memtool.capture.captured import read_record, write_record
 from memtool.capture.kept_note import kept_note
 from memtool.capture.source import Source
 from memtool.errors import MemtoolError
+from memtool.git import ask, tell, texts_in
+from memtool.history import commits as history
+from memtool.history.mending import locked
+from memtool.history.syncing import Remote
+from memtool.history.uncommitted import note_uncommitted
 from memtool.text.languages import word_set
 from memtool.text.scripts import is_unspaced
 from memtool.text.statements import prose
-from memtool.vault import history
 from memtool.vault.files import read_text, replace
-from memtool.vault.git import ask, tell, texts_in
 from memtool.vault.layout import ARCHIVE, Vault, session_ref
 from memtool.vault.scan import scan
 from memtool.vault.session_names import FOLDER, find_moved, note_of, session_at, session_of
 from memtool.vault.sessions import is_as_written
-from memtool.vault.syncing import Remote
-from memtool.vault.uncommitted import note_uncommitted
 from memtool.workspace import Workspace
 
 _MOST_WORDS, _LONGEST, _LONGEST_UNSPACED = 5, 44, 12  # words; characters; characters of a script without spaces
@@ -184,5 +185,5 @@ def _give_way(vault: Vault, ref: str, session: str) -> None:
                 replace(path, text.replace(f"](../{ref})", f"](../{renamed})"), expected=expected)
                 changed.append(path.relative_to(vault.root).as_posix())
     write_record(vault, session, read_record(vault, session)._replace(ref=renamed))
-    with vault.lock("history"):
+    with locked(vault):
         history.commit(vault.root, changed, f"sync: {renamed} gives way to another session's note")

@@ -8,12 +8,12 @@ from memtool.capture.model_note import note_with_model
 from memtool.capture.queue import Job, Queue
 from memtool.capture.session_capture import Captured
 from memtool.capture.turns import Turn
+from memtool.history.uncommitted import note_uncommitted
 from memtool.llm import is_set_up
 from memtool.text.frontmatter import set_field
 from memtool.vault.files import read_text, replace
 from memtool.vault.layout import project_of
 from memtool.vault.note import Note, parse_note
-from memtool.vault.uncommitted import note_uncommitted
 from memtool.workspace import Workspace
 
 NOTE = "note"  # the event of a job whose `transcript` is the path of a note in the vault

@@ -22,9 +22,9 @@ from pathlib import Path
 
 from memtool.errors import Busy, OutsideVault
 from memtool.named_tuple import NamedTuple
+from memtool.processes import start_command
 from memtool.vault.files import read_content
 from memtool.vault.layout import Vault, session_name
-from memtool.vault.processes import start_command
 from memtool.vault.state import make_state_folder, read_record, write_state, writing_in
 
 LEASE = 300.0  # seconds after which a job whose worker died is taken over

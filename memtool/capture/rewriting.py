@@ -12,9 +12,9 @@ from memtool.capture.queue import only_worker
 from memtool.capture.session_capture import RULES, rewrite_session
 from memtool.capture.source import read_source
 from memtool.errors import Busy, MemtoolError, sentence_of
+from memtool.history.one_commit import commit_noted
 from memtool.text.lines import counted
 from memtool.vault.sources import list_sources
-from memtool.vault.uncommitted import commit_noted
 from memtool.workspace import Workspace
 
 

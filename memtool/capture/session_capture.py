@@ -25,6 +25,7 @@ from memtool.capture.source import Source, find_source, write_source
 from memtool.capture.switches import is_excluded
 from memtool.clients import CLAUDE_CODE
 from memtool.errors import MemtoolError
+from memtool.history.uncommitted import note_uncommitted
 from memtool.index.engine import place_of, use_index
 from memtool.llm import is_set_up
 from memtool.text.frontmatter import parse_fields, split_front_matter
@@ -39,7 +40,6 @@ from memtool.vault.project_area import ProjectArea
 from memtool.vault.session_names import note_of
 from memtool.vault.sessions import Draft, SessionNote, is_as_written, render_session, told_in
 from memtool.vault.sources import is_in_git, source_ref
-from memtool.vault.uncommitted import note_uncommitted
 from memtool.workspace import Workspace
 
 GOES_ON = ("Stop", "PreCompact")  # events after which the session goes on, so that its note will change again

@@ -13,12 +13,12 @@ from memtool.cli import output
 from memtool.cli.log import heading
 from memtool.cli.session import Session, with_vault
 from memtool.errors import NoteNotFound
+from memtool.history.changes import Origin, blame
 from memtool.index.engine import Index, use_index
 from memtool.index.lookup import find_fact, find_ref
 from memtool.memory.forget import find_target
 from memtool.recall.framing import is_line_id
 from memtool.text.lines import without_surrogates
-from memtool.vault.changes import Origin, blame
 from memtool.vault.layout import Vault
 from memtool.vault.reading import Ref, parse_ref, with_lines
 from memtool.vault.session_names import note_of, session_at

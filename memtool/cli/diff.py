@@ -11,9 +11,9 @@ from memtool.cli import output
 from memtool.cli.log import fields_of, heading, remark
 from memtool.cli.session import Session, with_vault
 from memtool.errors import UsageError
+from memtool.history.changes import Change, check_own_history, find_change, read_changes
+from memtool.history.past import Difference, since, uncommitted, what_changed
 from memtool.index.filters import parse_day
-from memtool.vault.changes import Change, check_own_history, find_change, read_changes
-from memtool.vault.past import Difference, since, uncommitted, what_changed
 
 
 @click.command()

@@ -11,8 +11,8 @@ import click
 from memtool.cli.output import emit_json, printable, say
 from memtool.cli.session import Session, with_vault
 from memtool.errors import MemtoolError, UsageError
+from memtool.history.template import MadeVault, make_vault
 from memtool.install.record import call_own
-from memtool.vault.template import MadeVault, make_vault
 
 
 @click.command()

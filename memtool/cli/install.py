@@ -14,6 +14,7 @@ from memtool import settings
 from memtool.cli import output, writer_choice
 from memtool.cli.session import Session, with_vault
 from memtool.errors import UsageError
+from memtool.history.template import make_vault
 from memtool.install.client_setups import CLIENTS, ClientPart, ClientSetup, Target, get_client
 from memtool.install.hook_probe import probe
 from memtool.install.hooks import find_program
@@ -22,7 +23,6 @@ from memtool.install.record import call_own_while_installed, do_without, is_own,
 from memtool.recall.routing.routes import read_routing
 from memtool.vault.layout import Vault
 from memtool.vault.project_area import shown_path
-from memtool.vault.template import make_vault
 
 PROJECT = click.option(
     "--project",

@@ -10,11 +10,11 @@ import click
 from memtool.cli import output
 from memtool.cli.session import Session, with_vault
 from memtool.errors import NoteNotFound
+from memtool.history.changes import Change, ChangedFile, read_changes, with_files
+from memtool.history.commits import AUTHOR
 from memtool.index.engine import use_index
 from memtool.index.lookup import find_ref
 from memtool.text.lines import counted
-from memtool.vault.changes import Change, ChangedFile, read_changes, with_files
-from memtool.vault.history import AUTHOR
 from memtool.vault.layout import project_of
 
 _NAMED = 3  # files of a change

@@ -10,10 +10,10 @@ import sys
 from pathlib import Path
 
 from memtool.errors import MemtoolError
+from memtool.history.merging import CONFLICT, Merged, merge
 from memtool.recall.routing.loader_table import LOADER, merge_tables
 from memtool.vault.layout import DAILY, open_vault
 from memtool.vault.marks import holds_two_texts
-from memtool.vault.merging import CONFLICT, Merged, merge
 
 _CANNOT = 2
 

@@ -15,8 +15,8 @@ from memtool.cli import output
 from memtool.cli.session import Session, with_vault
 from memtool.errors import BadSetting, ProviderMissing, UsageError
 from memtool.installation import how_to_add
+from memtool.processes import start_command
 from memtool.settings import database_address, load
-from memtool.vault.processes import start_command
 from memtool.web.runtime import NoAnswer, Runtime, ask, find_service, find_token, is_at_work, service_place
 
 _NEEDED = ("fastapi", "uvicorn", "jinja2", "nh3")

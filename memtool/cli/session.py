@@ -65,8 +65,8 @@ class Session:
         """Work on the vault as it stood when the day *named* ended, or at that time; None stays in the present."""
         if named is None:
             return
+        from memtool.history.past import moment_of, past_vault
         from memtool.index.filters import parse_day
-        from memtool.vault.past import moment_of, past_vault
 
         now = self.work.now()
         day = "" if ":" in named else parse_day(named, now.date(), end=True)

@@ -11,10 +11,10 @@ from memtool.capture.by_hand import keep_what_is_by_hand
 from memtool.capture.note_place import part_same_names
 from memtool.cli import output
 from memtool.cli.session import Session, with_vault
+from memtool.history.syncing import Synced, sync
 from memtool.index.engine import catch_up
 from memtool.index.turn_table import catch_up_turns
 from memtool.text.lines import counted, some_of
-from memtool.vault.syncing import Synced, sync
 from memtool.worker import update_routes
 
 _NAMED = 5  # files

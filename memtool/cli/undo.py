@@ -10,10 +10,10 @@ from memtool.capture.captured import follow_undo
 from memtool.cli import output
 from memtool.cli.session import Session, with_vault
 from memtool.errors import UsageError
+from memtool.history.changes import find_change
+from memtool.history.undoing import Undone, undo
 from memtool.index.engine import catch_up
 from memtool.text.lines import counted
-from memtool.vault.changes import find_change
-from memtool.vault.undoing import Undone, undo
 
 
 @click.command()

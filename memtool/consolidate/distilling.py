@@ -28,8 +28,8 @@ from memtool.text.similarity import words
 from memtool.vault.authors import DECISION, FIX, RULE, USER
 from memtool.vault.facts import Fact, add, new_fact_id, supersede, update_facts
 from memtool.vault.files import read_text
-from memtool.vault.generated_part import with_generated
 from memtool.vault.layout import facts_ref
+from memtool.vault.marks import with_generated
 from memtool.vault.sessions import Line
 from memtool.workspace import Workspace
 

@@ -25,8 +25,8 @@ from memtool.text.languages import all_labels, labels
 from memtool.text.markdown import link
 from memtool.vault.daily import DailyEntry, names_of, parse_daily
 from memtool.vault.files import read_text
-from memtool.vault.generated_part import with_generated
 from memtool.vault.layout import Vault
+from memtool.vault.marks import with_generated
 from memtool.vault.state import append_state, make_state_folder, read_state
 from memtool.workspace import Workspace
 

@@ -28,6 +28,9 @@ from memtool.consolidate.proposals import Judged, Proposal
 from memtool.consolidate.session_views import ARCHIVE, SessionView, read_sessions
 from memtool.consolidate.week import Week, keep_run, the_only_run
 from memtool.errors import MemtoolError, NoteNotFound, UsageError
+from memtool.history import commits as history
+from memtool.history.one_commit import Kept, alone, commit, commit_noted, edited_by_hand, keep_edits
+from memtool.history.uncommitted import note_uncommitted
 from memtool.index.engine import catch_up
 from memtool.llm import is_set_up
 from memtool.memory.anchors import moved_anchors
@@ -36,13 +39,11 @@ from memtool.memory.fact_book import FactBook, StoredFact, read_facts
 from memtool.recall.hints import gather_hints
 from memtool.recall.start.standing import gather_standing
 from memtool.text.lines import counted
-from memtool.vault import files, history
+from memtool.vault import files
 from memtool.vault.daily import listed_sessions
 from memtool.vault.facts import change as change_facts, update_facts
-from memtool.vault.generated_part import with_generated
-from memtool.vault.one_commit import Kept, alone, commit, keep_edits
+from memtool.vault.marks import with_generated
 from memtool.vault.todos import close_todo
-from memtool.vault.uncommitted import commit_noted, edited_by_hand, note_uncommitted
 from memtool.workspace import Workspace
 
 MEMORY = "MEMORY.md"

@@ -10,9 +10,8 @@ from memtool.doctor import clients, index, machine, vault as vault_room, work as
 from memtool.doctor.check import BROKEN, NOTE, OK, Check, broken
 from memtool.doctor.writing import writer_checks
 from memtool.errors import MemtoolError
-from memtool.vault.ignored import ignores
 from memtool.vault.layout import open_vault
-from memtool.vault.scan import scan
+from memtool.vault.scan import ignores, scan
 from memtool.workspace import Workspace
 
 __all__ = ["BROKEN", "NOTE", "OK", "Check", "examine"]

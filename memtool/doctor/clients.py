@@ -23,9 +23,9 @@ from memtool.install.hook_probe import on_vault, probe
 from memtool.install.hook_shares import FlatHooks, HookShare
 from memtool.install.hooks import Program
 from memtool.install.plans import LeftAlone, Share, original_path, plan
+from memtool.processes import ISOLATED
 from memtool.text.lines import counted
 from memtool.vault.layout import SETTINGS_FILE, Vault
-from memtool.vault.processes import ISOLATED
 
 _PATIENCE = 20.0  # seconds for a server that is started for the first time
 

@@ -108,8 +108,8 @@ def _of_remotes(known: Settings, environ: Mapping[str, str]) -> Iterator[Check]:
 
 
 def _of_remote(clone: Clone) -> Check:
+    from memtool.history.syncing import fetch, find_remote
     from memtool.team.clones import waiting
-    from memtool.vault.syncing import fetch, find_remote
 
     subject = f"remote {clone.name}"
     if not clone.folder.exists():

@@ -12,17 +12,17 @@ from pathlib import Path
 from memtool.consolidate.review import stored_proposals, weeks_to_review
 from memtool.doctor.check import BROKEN, NOTE, OK, Check, broken
 from memtool.errors import MemtoolError
+from memtool.history import commits as history
+from memtool.history.driver import driver_problem
+from memtool.history.syncing import distance, find_remote
 from memtool.memory.fact_book import read_facts
 from memtool.memory.verification import FAILING, verify
 from memtool.recall.routing.routes import check, read_routing
 from memtool.redaction import Redactor, make_redactor
 from memtool.text.lines import counted, some_of
-from memtool.vault import history
-from memtool.vault.driver import driver_problem
 from memtool.vault.files import find_leftovers, read_text, remove_leftovers
 from memtool.vault.layout import Vault
 from memtool.vault.scan import Scan
-from memtool.vault.syncing import distance, find_remote
 from memtool.workspace import Workspace
 
 _NAMED = 3  # files in a sentence

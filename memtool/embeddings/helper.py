@@ -26,7 +26,7 @@ from zlib import crc32
 
 from memtool import __version__
 from memtool.errors import Busy, ProviderMissing
-from memtool.vault.processes import lock
+from memtool.processes import lock
 
 if TYPE_CHECKING:
     import numpy as np

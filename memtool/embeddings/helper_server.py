@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from memtool import __version__
 from memtool.embeddings.helper import PROTOCOL, Address, Fields, HelperPlace, fields_of, line_of, proof_of, read_line
-from memtool.vault.processes import lock
+from memtool.processes import lock
 
 _PATIENCE = 0.3  # seconds for which one peer is listened to
 _PAUSE = 2.0  # seconds between two looks at the world

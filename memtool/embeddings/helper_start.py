@@ -17,7 +17,7 @@ def start_helper(work: Workspace) -> bool:
     if not is_of_use(work):
         return False
     from memtool.embeddings.helper import helper_place, is_at_work
-    from memtool.vault.processes import start_command
+    from memtool.processes import start_command
 
     if is_at_work(helper_place(work.cache, work.vault.root)):
         return False

@@ -14,17 +14,17 @@ from typing import Any, NamedTuple
 from memtool.capture.source import cleaned_source
 from memtool.errors import MemtoolError, OutsideVault
 from memtool.exchange.documents import Bundle, facts_text, raw_facts, with_author
+from memtool.history.merging import merge
+from memtool.history.one_commit import KEEP, Kept, alone, commit
+from memtool.history.template import template_text
+from memtool.history.uncommitted import note_uncommitted
 from memtool.text.lines import counted
 from memtool.vault import files
 from memtool.vault.facts import parse_facts
 from memtool.vault.layout import SETTINGS_FILE, is_facts_file, kind_of
-from memtool.vault.merging import merge
 from memtool.vault.note import Note, parse_note
-from memtool.vault.one_commit import KEEP, Kept, alone, commit
 from memtool.vault.scan import is_note_name
 from memtool.vault.sources import ignore_sources, is_source
-from memtool.vault.template import template_text
-from memtool.vault.uncommitted import note_uncommitted
 from memtool.workspace import Workspace
 
 ADDED, MERGED, SAME, KEPT = "added", "merged", "same", "kept"

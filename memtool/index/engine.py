@@ -17,11 +17,10 @@ from memtool import settings
 from memtool.errors import BadSetting, Busy, MemtoolError
 from memtool.index import generations
 from memtool.index.writer import Applied, Writer
+from memtool.processes import lock
 from memtool.vault.files import KnownStamp, is_suspect
-from memtool.vault.ignored import ignores
 from memtool.vault.layout import Vault
-from memtool.vault.processes import lock
-from memtool.vault.scan import Changes, Outside, Scan, broken, scan
+from memtool.vault.scan import Changes, Outside, Scan, broken, ignores, scan
 from memtool.vault.state import writing_in
 from memtool.workspace import Workspace
 
@@ -60,7 +59,7 @@ class Place(NamedTuple):
         progress: is called with (files done, files in all).
         now_ns: the clock.
         outside: the files outside the vault that are indexed, too.
-        ignore: patterns of files and folders that are not (`memtool.vault.ignored`).
+        ignore: patterns of files and folders that are not (`memtool.vault.scan`).
         at_once: how many files may be read before an index is used; None sets no limit. Where it takes more, the index
             is used as it is, and says how many are `waiting`; where there is none, that is `Unbuilt`.
         is_followed: somebody else has just looked at the vault, or follows it: an index is used without a walk.

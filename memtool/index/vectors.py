@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Self
 from memtool.errors import NotWritable
 from memtool.index.schema import packed
 from memtool.index.vector_files import HEADER, Damaged, Pair, VectorFiles, remove, stem
-from memtool.vault.processes import lock
+from memtool.processes import lock
 from memtool.vault.state import make_state_folder
 
 if TYPE_CHECKING:

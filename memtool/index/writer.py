@@ -13,7 +13,8 @@ from memtool.index import schema
 from memtool.vault.authors import IMPORTED
 from memtool.vault.files import KnownStamp, Stamp, content_hash
 from memtool.vault.layout import ARCHIVE, Vault, is_archived, is_outside, project_of
-from memtool.vault.scan import Outside, broken, names_by_folder, project_of_memory
+from memtool.vault.project_area import names_by_folder, project_of_memory
+from memtool.vault.scan import Outside, broken
 
 if TYPE_CHECKING:
     from memtool.index.rows import NoteRow

@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memtool.install.plans import Plan, Share, parts_there, plan
+from memtool.processes import ISOLATED
 from memtool.vault.layout import Vault
-from memtool.vault.processes import ISOLATED
 
 _AGENTS = "memtool.install.agents"  # one table of all other agents
 CLIENTS = {

@@ -23,7 +23,7 @@ import memtool
 from memtool.errors import BadSetting
 from memtool.install import json_text
 from memtool.install.json_text import Node
-from memtool.vault.processes import ISOLATED
+from memtool.processes import ISOLATED
 
 _TIMEOUT = 10  # seconds; the client's own is 600, and 1.5 for SessionEnd, which a settings file may raise
 _PROGRAM = re.compile(r"(?:^|[\\/])memtool-hook(?:\.exe)?$", re.IGNORECASE)

@@ -12,12 +12,12 @@ from memtool.recall.framing import defused, quoted
 from memtool.text.lines import cut
 
 if TYPE_CHECKING:  # each tool imports its own use case, and no other
+    from memtool.history.one_commit import Kept
     from memtool.memory.agent_search import FoundMemory, RankedMemories, RankedMemory, SearchPage
     from memtool.memory.kept_turns import KeptTurns
     from memtool.memory.managing import Changed, ItemPage
     from memtool.memory.saving import Saved, Stored
     from memtool.memory.timeline import Timeline
-    from memtool.vault.one_commit import Kept
     from memtool.vault.project_area import ProjectArea
 
 _UNKNOWN = "Memory does not know this project yet. context_save makes its area with the first entry."

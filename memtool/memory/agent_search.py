@@ -29,6 +29,7 @@ from memtool.index.semantic import VectorSource
 from memtool.index.status import index_notices
 from memtool.index.times import only_time
 from memtool.memory.timeline import Timeline, timeline
+from memtool.processes import start_command
 from memtool.recall.answers.answer import LISTED, TO_AGENT, MemoryAnswer
 from memtool.recall.answers.found import CHUNKS, answers_of, in_words, labelled, memories
 from memtool.recall.framing import quoted
@@ -41,7 +42,6 @@ from memtool.text.similarity import is_said, words
 from memtool.text.tokens import fold, index_terms, query_terms
 from memtool.vault.authors import USER
 from memtool.vault.layout import DAILY, KINDS
-from memtool.vault.processes import start_command
 from memtool.vault.project_area import ProjectArea, remembered_folders
 from memtool.workspace import Workspace
 

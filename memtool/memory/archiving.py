@@ -8,9 +8,9 @@ from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from memtool.history.merging import merge
 from memtool.vault import files
 from memtool.vault.layout import Vault
-from memtool.vault.merging import merge
 
 
 class Move(NamedTuple):

@@ -13,6 +13,7 @@ from functools import partial
 from typing import NamedTuple
 
 from memtool.errors import MemtoolError
+from memtool.history.one_commit import keep_edits
 from memtool.text.markdown import LINK_TEXT, link
 from memtool.text.near_duplicates import letters
 from memtool.vault import files
@@ -21,7 +22,6 @@ from memtool.vault.hand_edits import forget_item
 from memtool.vault.layout import Vault, project_of
 from memtool.vault.marks import GENERATED, GENERATED_END
 from memtool.vault.note import Note
-from memtool.vault.one_commit import keep_edits
 from memtool.vault.sessions import hash_of_words, lines_of, parse_session
 
 _LEAST = 6  # letters of a statement that is looked for in longer lines

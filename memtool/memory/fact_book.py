@@ -12,16 +12,16 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from memtool.errors import MemtoolError, NoteNotFound, UsageError
+from memtool.history.one_commit import Kept, alone, commit, keep_edits
 from memtool.memory.anchors import blob_of, root_of
 from memtool.text.json_list import LineRange
 from memtool.text.lines import one_line
 from memtool.text.near_duplicates import contradicts, statement
 from memtool.text.similarity import words
-from memtool.vault.expiry import is_past
+from memtool.vault.authors import is_past
 from memtool.vault.facts import Fact, FactFile, parse_facts, update_facts
 from memtool.vault.files import read_text
 from memtool.vault.layout import FACTS_FILE, Vault, facts_ref, project_of
-from memtool.vault.one_commit import Kept, alone, commit, keep_edits
 from memtool.workspace import Workspace
 
 _AREAS = "areas"

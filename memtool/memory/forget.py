@@ -8,9 +8,11 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from memtool.errors import BrokenVaultFile, NoteNotFound, NotWritable, OutsideVault, UsageError
+from memtool.history.one_commit import Kept, alone, commit, keep_edits
 from memtool.index.engine import Index, place_of, use_index
 from memtool.index.lookup import find_fact, find_ref
 from memtool.memory.echoes import forget_echoes, statements_of
+from memtool.processes import note_write
 from memtool.recall.framing import is_line_id
 from memtool.recall.given import BETWEEN, GivenLine, find_given, lines_of_start
 from memtool.recall.ledger import ledger_folder
@@ -25,10 +27,8 @@ from memtool.vault.authors import ASKED, SUMMARY, TITLE
 from memtool.vault.facts import archive, parse_facts, purge, update_facts
 from memtool.vault.forgotten import statement_of
 from memtool.vault.hand_edits import forget_item
-from memtool.vault.journal import note_write
 from memtool.vault.layout import is_archived, is_facts_file, is_outside, kind_of, projects_of
 from memtool.vault.note import Note, parse_note
-from memtool.vault.one_commit import Kept, alone, commit, keep_edits
 from memtool.vault.reading import Ref, with_lines
 from memtool.vault.session_text import is_old
 from memtool.vault.sessions import lines_of

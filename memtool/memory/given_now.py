@@ -37,8 +37,7 @@ from memtool.recall.uses import Fate, fates_of_session, seldom_used
 from memtool.text.lines import counted, one_line
 from memtool.text.near_duplicates import letters
 from memtool.text.tokens import fold, index_terms, is_stop_word, query_words, unspaced_runs
-from memtool.vault.authors import IMPORTED, signed_by
-from memtool.vault.expiry import is_past
+from memtool.vault.authors import IMPORTED, is_past, signed_by
 from memtool.vault.facts import parse_facts
 from memtool.vault.files import read_text
 from memtool.vault.layout import Vault, is_facts_file, is_outside, kind_of

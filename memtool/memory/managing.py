@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from memtool.errors import MemtoolError, NoteNotFound, UsageError
+from memtool.history.one_commit import Kept, alone, commit, keep_edits
 from memtool.index.engine import catch_up, place_of, use_index
 from memtool.index.filters import Filter
 from memtool.index.search import Hit, newest
@@ -23,7 +24,6 @@ from memtool.vault.facts import fields_of, parse_facts
 from memtool.vault.files import content_hash, hash_of, read_text, replace
 from memtool.vault.layout import area_folder, project_of
 from memtool.vault.marks import holds_two_texts
-from memtool.vault.one_commit import Kept, alone, commit, keep_edits
 from memtool.vault.project_area import ProjectArea
 from memtool.vault.reading import OVERVIEW, Ref, read_note
 from memtool.vault.todos import change_todo, close_todo, find_todos

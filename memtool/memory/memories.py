@@ -12,6 +12,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from memtool.errors import BrokenVaultFile, NoteChanged, NoteNotFound
+from memtool.history.one_commit import alone, commit, keep_edits
 from memtool.index.engine import catch_up, place_of, use_index
 from memtool.index.filters import Filter, folded_tag
 from memtool.index.lookup import find_note
@@ -27,7 +28,6 @@ from memtool.vault.facts import Fact, change, fields_of
 from memtool.vault.files import content_hash, read_text, replace
 from memtool.vault.layout import is_archived
 from memtool.vault.marks import UNSOLVED
-from memtool.vault.one_commit import alone, commit, keep_edits
 from memtool.vault.reading import WHOLE, Ref, read_note
 from memtool.workspace import Workspace
 

@@ -15,6 +15,10 @@ from typing import NamedTuple
 from memtool.capture.captured import Record, read_record, write_record
 from memtool.capture.queue import only_worker
 from memtool.errors import Busy, MemtoolError, NoteNotFound, UsageError
+from memtool.history.one_commit import Kept, alone, commit
+from memtool.history.purged import KIND, PURGE, keep_purged
+from memtool.history.rewriting import Rewritten, refuse_unsafe, rewrite_history
+from memtool.history.template import template_text
 from memtool.index.engine import place_of, use_index
 from memtool.memory.forget import LINE, NOTE, ForgetTarget, find_target, remove
 from memtool.redaction.known import KnownSecrets
@@ -23,12 +27,8 @@ from memtool.text.scripts import HAN
 from memtool.vault import files
 from memtool.vault.layout import kind_of
 from memtool.vault.masking import all_refs, drop_indexes, mask_files, mask_state, texts_of
-from memtool.vault.one_commit import Kept, alone, commit
-from memtool.vault.purged import KIND, PURGE, keep_purged
-from memtool.vault.rewriting import Rewritten, refuse_unsafe, rewrite_history
 from memtool.vault.session_names import session_at
 from memtool.vault.sources import remove_source
-from memtool.vault.template import template_text
 from memtool.workspace import Workspace
 
 _LEAST = 4  # characters of a text; a shorter one is in everything

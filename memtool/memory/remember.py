@@ -15,6 +15,8 @@ from itertools import count
 from typing import NamedTuple
 
 from memtool.errors import BrokenVaultFile, Busy, MemtoolError, NoteNotFound, NotWritable, UsageError
+from memtool.history.one_commit import Kept, alone, commit, keep_edits
+from memtool.history.uncommitted import note_uncommitted
 from memtool.index.engine import Index, place_of, use_index
 from memtool.index.lookup import find_fact
 from memtool.index.semantic import VectorSource
@@ -23,16 +25,13 @@ from memtool.memory.standing import Neighbours, Standing, find_standing
 from memtool.text.languages import labels
 from memtool.text.lines import brief
 from memtool.text.near_duplicates import is_same, letters, statement
-from memtool.vault.authors import AGENT, TOOL, USER, standing_category, trust
-from memtool.vault.expiry import is_past
+from memtool.vault.authors import AGENT, TOOL, USER, is_past, standing_category, trust
 from memtool.vault.facts import Fact, add, new_fact_id, supersede, supersede_by, update_facts
 from memtool.vault.files import hash_of, read_text, replace
 from memtool.vault.layout import FACTS_FILE, area_folder, project_of
 from memtool.vault.note import FOLDERS, NewNote, render_note, slug, title_of
-from memtool.vault.one_commit import Kept, alone, commit, keep_edits
 from memtool.vault.project_area import area_name, is_same_name
 from memtool.vault.todos import add_todo, find_todos, new_todos, todo_line
-from memtool.vault.uncommitted import note_uncommitted
 from memtool.workspace import Workspace
 
 _QUOTED = 120  # columns of what stands already

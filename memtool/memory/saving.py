@@ -14,6 +14,7 @@ from memtool.capture.note_summary import queue_summary
 from memtool.capture.queue import start_worker
 from memtool.capture.session_note import save_session
 from memtool.errors import MemtoolError
+from memtool.history.one_commit import alone, commit, keep_edits
 from memtool.index.engine import catch_up
 from memtool.memory.managing import check_folder
 from memtool.memory.new_memory import FACT, LONGEST_FACT, TODO, NewMemory, prepared
@@ -21,7 +22,6 @@ from memtool.memory.remember import AlreadyKnown, by_words, remember
 from memtool.text.lines import brief, one_line
 from memtool.text.markdown import heading_text
 from memtool.vault.authors import AGENT
-from memtool.vault.one_commit import alone, commit, keep_edits
 from memtool.workspace import Workspace
 
 SESSION = "session_summary"

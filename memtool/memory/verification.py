@@ -10,7 +10,7 @@ from typing import NamedTuple
 from memtool.memory.anchors import moved_anchors
 from memtool.memory.fact_book import FactBook, StoredFact, read_facts, rivals_of
 from memtool.memory.spans import hashes_by_session, missing_spans, session_of_span
-from memtool.vault.expiry import is_past
+from memtool.vault.authors import is_past
 from memtool.vault.facts import FactFile, check_facts
 from memtool.workspace import Workspace
 

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memtool.errors import BadSetting
+from memtool.processes import ISOLATED
 from memtool.resources import shipped
-from memtool.vault.processes import ISOLATED
 from memtool.workspace import Workspace
 
 SYSTEMD, LAUNCHD, CRON, WINDOWS = "systemd", "launchd", "cron", "windows"

@@ -18,14 +18,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memtool.errors import BadSetting, HistoryFailed, NotWritable, RemoteFailed
+from memtool.git import ask, setting_of, tell
+from memtool.history.commits import BRANCH, author_options, has_commits, make_repository
+from memtool.history.driver import driver_attributes
+from memtool.history.mending import locked
+from memtool.history.syncing import ADDRESS, Remote, Synced, distance, fetch, over_network, sync
+from memtool.history.template import make_vault
 from memtool.settings import Settings, user_cache_path
 from memtool.vault import files
-from memtool.vault.driver import driver_attributes
-from memtool.vault.git import ask, setting_of, tell
-from memtool.vault.history import BRANCH, author_options, has_commits, make_repository
 from memtool.vault.layout import Vault, open_vault
-from memtool.vault.syncing import ADDRESS, Remote, Synced, distance, fetch, over_network, sync
-from memtool.vault.template import make_vault
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}")
 _MOST_FILES = 500_000
@@ -204,7 +205,7 @@ def _put_on_top(vault: Vault, before: str, remote: Remote) -> None:
     Raises:
         HistoryFailed: git cannot; nothing has changed.
     """
-    with vault.lock("history", timeout=30.0), vault.lock(), vault.lock("daily"):
+    with locked(vault, timeout=30.0), vault.lock(), vault.lock("daily"):
         answer = ask(
             vault.root,
             *author_options(vault.root),

@@ -1,7 +1,8 @@
-"""The authors of statements with the weight of their words, and the roles of statements in a session. Pure."""
+"""The authors and roles of statements, how far each author is trusted, and when a statement expires. Pure."""
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 
 USER, AGENT, TOOL, IMPORTED = "user", "agent", "tool", "imported"
@@ -12,6 +13,7 @@ STANDING = frozenset({"identity", "preference", "decision"})  # categories that 
 
 _TRUST = {USER: 2, TOOL: 0}
 _SIGNATURE = rf"[ \t]*[(（]({'|'.join(AUTHORS)})[)）](?=(?:[ \t]+#[^\s#]+)*$)"  # tags may follow
+_DAY = 10  # characters of a date
 
 
 def trust(author: str) -> int:
@@ -38,3 +40,17 @@ def signed_by(text: str) -> tuple[str, str]:
         return text, ""
     match = re.search(_SIGNATURE, text)
     return (text[: match.start()] + text[match.end() :], match[1]) if match else (text, "")
+
+
+def is_past(expires: str, now: dt.datetime) -> bool:
+    """Return whether *expires*, a last day or a moment in ISO 8601, is over; an empty text never is.
+
+    A moment without an offset is of the zone of *now*.
+    """
+    if len(expires) > _DAY:
+        try:
+            moment = dt.datetime.fromisoformat(expires)
+        except ValueError:
+            return expires[:_DAY] < now.date().isoformat()
+        return (moment if moment.tzinfo else moment.replace(tzinfo=now.tzinfo)) <= now
+    return bool(expires) and expires < now.date().isoformat()

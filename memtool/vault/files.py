@@ -12,7 +12,7 @@ from pathlib import Path
 
 from memtool.errors import BrokenVaultFile, NoteChanged, NotWritable
 from memtool.named_tuple import NamedTuple
-from memtool.vault.journal import note_write
+from memtool.processes import note_write
 
 # A file saved within the clock's resolution may change again without changing its stamp
 # (git calls this "racy"), so the stamps of files that were younger than this when they were read are not trusted.

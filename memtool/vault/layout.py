@@ -19,8 +19,7 @@ from memtool.errors import (
     VaultTooNew,
 )
 from memtool.named_tuple import NamedTuple
-from memtool.vault.journal import begin, cut_off, journal
-from memtool.vault.processes import lock
+from memtool.processes import lock
 from memtool.vault.state import STATE_FOLDER, make_state_folder, writing_in
 
 FORMAT = 1  # the version of the public vault format that this code reads and writes
@@ -41,7 +40,6 @@ _OF_FILES = ("vault", "history", "daily", "init", "consolidate")  # locks of who
 _AREA_SUMMARIES = {"projects": "project", "patterns": "pattern", "tools": "tool"}
 _AREA_FILES = {"rules.md": "rules", "todos.md": "todo"}
 _AREA_FOLDERS = {"decisions": "decision", "changes": "change", "knowledge": "knowledge", "schema": "schema"}
-_JOURNALED = ("history", "sync")  # locks whose next holder completes what a kill has cut off
 _FORMAT_LINE = r"""[ \t]*["']?format["']?[ \t]*=[ \t]*([0-9]+)"""
 _DAILY_LINE = r"""[ \t]*["']?daily_folder["']?[ \t]*=[ \t]*(?:["']([^"'\\]*)["'])?"""
 # The names of devices, which Windows gives to no file, and letters that some disks do not tell apart, are not plain.
@@ -105,8 +103,10 @@ class Vault(NamedTuple):
         return path
 
     @contextlib.contextmanager
-    def lock(self, name: str = "vault", *, timeout: float = 10.0) -> Iterator[None]:
-        """Hold the vault's lock *name* against all other processes.
+    def lock(self, name: str = "vault", *, timeout: float = 10.0) -> Iterator[int]:
+        """Hold the vault's lock *name* against all other processes, and give its handle.
+
+        The locks `history` and `sync` have a journal, too: `memtool.history.mending.locked`.
 
         Raises:
             NotAVault: it was never made one.
@@ -122,23 +122,7 @@ class Vault(NamedTuple):
                 make_state_folder(self.state_path / "locks")
                 path = self.state_path / "locks" / f"{name}.lock"
                 handle = held.enter_context(lock(path, timeout=timeout))
-            if name in _JOURNALED:
-                held.enter_context(self._journal(handle, name))
-            yield
-
-    @contextlib.contextmanager
-    def _journal(self, handle: int, name: str) -> Iterator[None]:
-        """Keep the journal of a lock, after what its last holder could not end is completed."""
-        left = cut_off(handle)
-        with journal(handle, self.root):
-            if left:
-                from memtool.vault.mending import mend  # hardly ever
-
-                with contextlib.nullcontext() if name == "history" else self.lock("history"):
-                    mend(self, left)
-                os.ftruncate(handle, 0)
-                begin(handle)
-            yield
+            yield handle
 
 
 def is_outside(ref: str) -> bool:

@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 from memtool.errors import BrokenVaultFile, HistoryFailed, MemtoolError, NoteChanged
@@ -134,6 +134,17 @@ def remembered_folders(vault: Vault) -> dict[str, Any]:
     except (OSError, ValueError, RecursionError):
         return {}
     return entries if isinstance(entries, dict) else {}
+
+
+def project_of_memory(ref: str, names: Mapping[str, str]) -> str:
+    """Return the name of the project that the client's memory file *ref* belongs to, given the *names* by folder."""
+    return names.get(PurePath(ref).parts[-3], "") if len(PurePath(ref).parts) > 3 else ""
+
+
+def names_by_folder(vault: Vault) -> dict[str, str]:
+    """Return the names of the projects whose places on this machine are known, by the client's name of the folder."""
+    known = [entry for entry in remembered_folders(vault).values() if isinstance(entry, list) and len(entry) > 1]
+    return {re.sub(r"[^A-Za-z0-9]", "-", str(root)): str(name) for name, root, *_ in known if name}
 
 
 def area_name(text: str) -> str:

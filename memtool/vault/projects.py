@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memtool.errors import HistoryFailed
-from memtool.vault.git import ask
+from memtool.git import ask
 
 LONGEST_URL = 2048  # characters
 SLOW_HISTORY = 2.0  # seconds; finding the root commit of a huge repository is not worth more

@@ -13,20 +13,23 @@ import marshal
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtool.vault.files import KnownStamp, is_suspect
-from memtool.vault.layout import FACTS_FILE, NOTE_SUFFIXES, Vault, is_outside
-from memtool.vault.project_area import remembered_folders
+from memtool.vault.layout import FACTS_FILE, NOTE_SUFFIXES, is_outside
 
 if TYPE_CHECKING:
-    from memtool.vault.ignored import Ignores
     from memtool.vault.note import BrokenNote
+
+Ignores = Callable[[str], bool]  # whether a path of the vault is left out; that of a folder ends in `/`
 
 MOST_FILES = 100_000  # of one folder; whoever names `/` would wait for it before each search
 SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__"})
+
+_WILD = re.compile(r"(?:\*\*/)+|\*\*+|\*")
 
 
 class Scan(NamedTuple):
@@ -207,17 +210,6 @@ def folder_named(name: str, home: Path) -> Path:
     return Path(os.path.realpath(home / name.removeprefix("~").lstrip("/") if name.startswith("~") else home / name))
 
 
-def project_of_memory(ref: str, names: Mapping[str, str]) -> str:
-    """Return the name of the project that the client's memory file *ref* belongs to, given the *names* by folder."""
-    return names.get(PurePath(ref).parts[-3], "") if len(PurePath(ref).parts) > 3 else ""
-
-
-def names_by_folder(vault: Vault) -> dict[str, str]:
-    """Return the names of the projects whose places on this machine are known, by the client's name of the folder."""
-    known = [entry for entry in remembered_folders(vault).values() if isinstance(entry, list) and len(entry) > 1]
-    return {re.sub(r"[^A-Za-z0-9]", "-", str(root)): str(name) for name, root, *_ in known if name}
-
-
 def _add_folder(found: Scan, folder: Path, vault: Path) -> None:
     """Add the notes in *folder*. What cannot be read stays in the index: it may be a disk that comes back."""
     if folder.is_relative_to(vault):
@@ -262,3 +254,44 @@ def _add_client_memory(found: Scan, projects: Path) -> None:
             continue
         except OSError:
             found.unreadable.append(PurePath(memory).as_posix() + "/")
+
+
+@cache
+def ignores(patterns: tuple[str, ...]) -> Ignores | None:
+    """Return whether a path of the vault is left out by *patterns*, as a function; a folder ends with `/`.
+
+    `Templates/` means folders of that name, `*.excalidraw.md` files, wherever they are; with a slash before its end a
+    pattern begins at the vault: `/Templates/`, `work/drafts/*.md`, `work/**/old`. None: there are no patterns.
+    """
+    stated = [_normal(pattern.strip()) for pattern in patterns if pattern.strip("/ ")]
+    if not stated:
+        return None
+    found = re.compile("|".join(map(_as_regex, stated))).match
+    return lambda ref: found(_normal(ref)) is not None
+
+
+def _as_regex(pattern: str) -> str:
+    path = pattern.strip("/")
+    first, *plain = [re.escape(part).replace("\\?", "[^/]") for part in _WILD.split(path)]
+    wild = _WILD.findall(path)
+    rest = (_matching(*pair, is_last=at == len(wild)) for at, pair in enumerate(zip(wild, plain, strict=True), 1))
+    anywhere = "" if "/" in pattern.rstrip("/") else "(?:.*/)?"
+    return f"{anywhere}{first}{''.join(rest)}{'/' if pattern.endswith('/') else '(?:/|$)'}"
+
+
+def _matching(wild: str, plain: str, *, is_last: bool) -> str:
+    """Return the regular expression of *wild* and the *plain* text behind it."""
+    if wild.endswith("/"):
+        return f"(?:.*/)?{plain}"
+    if wild != "*":
+        return f".*{plain}"
+    # The first place of the text is as good as any later one: without a way back, no pattern takes long.
+    return f"[^/]*{plain}" if is_last or not plain else f"(?>[^/]*?{plain})"
+
+
+def _normal(text: str) -> str:
+    if text.isascii():
+        return text
+    import unicodedata
+
+    return unicodedata.normalize("NFC", text)

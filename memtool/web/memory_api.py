@@ -14,6 +14,8 @@ from pydantic import Field
 
 from memtool.capture.captured import follow_undo
 from memtool.errors import NoteChanged, UsageError
+from memtool.history.changes import Change, find_change, read_changes
+from memtool.history.undoing import undo
 from memtool.index.engine import catch_up
 from memtool.index.filters import Filter
 from memtool.memory.forget import find_target, forget, forget_for_good
@@ -22,8 +24,6 @@ from memtool.memory.new_memory import FACT, LONGEST_FACT, NewMemory
 from memtool.memory.remember import AlreadyKnown, Remembered, remember
 from memtool.recall.ledger import key_of
 from memtool.recall.uses import count_uses
-from memtool.vault.changes import Change, find_change, read_changes
-from memtool.vault.undoing import undo
 from memtool.web.calls import LARGEST_PAGE, LAST_OFFSET, LONGEST_NAME, LONGEST_QUERY, Body, OpenWorkspace, example
 from memtool.web.problem_details import QuickerWriter, Refusal
 from memtool.web.request_search import SearchAsked, filter_of, found_fields, hit_fields, search_vault

@@ -22,8 +22,7 @@ from memtool.index.engine import place_of, use_index
 from memtool.llm.call_log import Usage, usage
 from memtool.settings import choices_of, shown_value
 from memtool.settings.sections import ABOUT
-from memtool.vault.ignored import ignores
-from memtool.vault.scan import scan
+from memtool.vault.scan import ignores, scan
 from memtool.web.calls import LONGEST_NAME, OpenWorkspace
 from memtool.web.feed import Wanted, read_part, read_projects
 from memtool.web.figures import GIVEN, HEIGHT, HELD, given_in, growth_of, held_in, totals

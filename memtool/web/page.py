@@ -15,6 +15,8 @@ from memtool.consolidate.review import CHANGE, DROP, KEEP, Choice, stored_propos
 from memtool.consolidate.run import apply_review
 from memtool.consolidate.week import parse_week
 from memtool.errors import MemtoolError, NoteNotFound
+from memtool.history.changes import Change, find_change, read_changes
+from memtool.history.undoing import undo
 from memtool.index.engine import catch_up, place_of, use_index
 from memtool.index.lookup import linking_to
 from memtool.memory.fact_book import change_fact
@@ -25,12 +27,10 @@ from memtool.memory.remember import AlreadyKnown
 from memtool.recall.given import read_givings, sessions_given
 from memtool.recall.ledger import ledger_folder
 from memtool.vault.authors import USER
-from memtool.vault.changes import Change, find_change, read_changes
 from memtool.vault.facts import restore
 from memtool.vault.files import read_head
 from memtool.vault.session_names import note_of
 from memtool.vault.sessions import parse_session
-from memtool.vault.undoing import undo
 from memtool.web.calls import LONGEST_NAME, OpenWorkspace
 from memtool.web.feed import Wanted, read_part, read_projects
 from memtool.web.overview import add_overview

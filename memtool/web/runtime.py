@@ -20,9 +20,9 @@ from typing import Any, NamedTuple
 from zlib import crc32
 
 from memtool.errors import BadSetting, Busy, MemtoolError, NotWritable
+from memtool.processes import lock
 from memtool.settings import service_token
 from memtool.vault.files import make_folder, write_over
-from memtool.vault.processes import lock
 from memtool.vault.state import read_record, read_state
 from memtool.workspace import Workspace
 

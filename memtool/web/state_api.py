@@ -22,12 +22,12 @@ from memtool.errors import BadSetting, Busy, MemtoolError, NoteNotFound, UsageEr
 from memtool.exchange.bundle_import import ADDED, KEPT, MERGED, SAME, import_bundle
 from memtool.exchange.documents import JSON, parsed
 from memtool.exchange.exporting import export
+from memtool.history.one_commit import alone, commit, keep_edits
 from memtool.index.engine import catch_up
 from memtool.settings import choices_of, load, shown_value
 from memtool.settings.sections import ABOUT
 from memtool.vault.files import read_text, replace
 from memtool.vault.layout import SETTINGS_FILE
-from memtool.vault.one_commit import alone, commit, keep_edits
 from memtool.web.calls import LARGEST_PAGE, LONGEST_NAME, OpenWorkspace, example
 from memtool.web.problem_details import Refusal, problem_of
 from memtool.workspace import Workspace

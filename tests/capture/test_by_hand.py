@@ -9,9 +9,10 @@ from two_machines import git
 from memtool.capture.by_hand import keep_what_is_by_hand, own_words
 from memtool.capture.kept_note import KeptNote, fields_of
 from memtool.capture.source import Source, write_source
+from memtool.history.one_commit import commit_noted
+from memtool.history.uncommitted import note_uncommitted
 from memtool.vault.daily import DailyEntry, DailySession, add_entries, add_sessions, render_daily
 from memtool.vault.layout import Vault
-from memtool.vault.uncommitted import commit_noted, note_uncommitted
 
 DAY = date(2026, 2, 10)
 DAILY = "daily/2026-02-10.md"

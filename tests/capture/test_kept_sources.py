@@ -14,11 +14,11 @@ from desk import Desk
 from memtool.capture.captured import follow_undo, read_record
 from memtool.capture.importing import find_sources, import_sessions
 from memtool.capture.source import find_source, read_source
+from memtool.history.changes import find_change
+from memtool.history.undoing import undo
 from memtool.memory.purge import find_purge_target, purge
 from memtool.settings.sections import CaptureSettings, TranscriptSettings
-from memtool.vault.changes import find_change
 from memtool.vault.sources import list_sources
-from memtool.vault.undoing import undo
 
 if TYPE_CHECKING:
     from pathlib import Path

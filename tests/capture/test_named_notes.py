@@ -13,16 +13,16 @@ from desk import Desk
 from memtool.capture import session_capture
 from memtool.capture.captured import follow_undo, read_record
 from memtool.capture.model_note import ModelNote
+from memtool.history.changes import find_change
+from memtool.history.undoing import undo
 from memtool.index.engine import Index, place_of, use_index
 from memtool.index.lookup import find_note
 from memtool.llm import Answer
 from memtool.memory.purge import find_purge_target, purge
 from memtool.settings.sections import SessionSettings
-from memtool.vault.changes import find_change
 from memtool.vault.session_names import find_moved, note_of, session_at, session_of
 from memtool.vault.sessions import Draft
 from memtool.vault.sources import list_sources
-from memtool.vault.undoing import undo
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,8 +14,8 @@ import pytest
 from memtool.capture.source import Source, find_source, read_source, write_source
 from memtool.capture.turns import AgentPlan, Dialog, FileEdit, Run, Turn
 from memtool.errors import BrokenVaultFile, OutsideVault
+from memtool.git import tell
 from memtool.settings.sections import TranscriptSettings
-from memtool.vault.git import tell
 from memtool.vault.layout import Vault
 from memtool.vault.sources import (
     Removal,

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from memtool.errors import HistoryFailed, NotWritable
-from memtool.vault import history
-from memtool.vault.git import tell
+from memtool.git import tell
+from memtool.history import commits as history
+from memtool.history.one_commit import commit_noted
+from memtool.history.uncommitted import note_uncommitted
 from memtool.vault.layout import Vault
-from memtool.vault.uncommitted import commit_noted, note_uncommitted
 
 
 def test_what_was_noted_is_committed(vault: Vault) -> None:

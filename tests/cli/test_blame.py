@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from memtool.errors import NoteNotFound, OutsideVault
-from memtool.vault.changes import blame
-from memtool.vault.history import commit
-from memtool.vault.template import make_vault
+from memtool.history.changes import blame
+from memtool.history.commits import commit
+from memtool.history.template import make_vault
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from memtool.vault.git import tell
+from memtool.git import tell
 
 if TYPE_CHECKING:
     from terminal import Memtool

@@ -11,7 +11,7 @@ from client_transcripts import edit, prompt, write_transcript
 from hook.agent import Agent
 
 from memtool.capture import queue
-from memtool.vault.template import make_vault
+from memtool.history.template import make_vault
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from memtool import settings
-from memtool.vault.processes import ISOLATED
-from memtool.vault.template import make_vault
+from memtool.history.template import make_vault
+from memtool.processes import ISOLATED
 
 CALL = """
 import asyncio, sys

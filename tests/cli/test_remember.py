@@ -13,10 +13,10 @@ from desk import Desk
 from hook.agent import agent_in
 from terminal import MEMTOOL, on_a_terminal, with_pipes
 
+from memtool.git import tell
 from memtool.index.read_only import current_index
 from memtool.recall.ledger import Ledger, ledger_folder, write_ledger
 from memtool.vault.facts import parse_facts
-from memtool.vault.git import tell
 from memtool.vault.layout import Vault
 
 if TYPE_CHECKING:

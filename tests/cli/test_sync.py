@@ -6,8 +6,8 @@ import pytest
 from two_machines import TwoMachines, git
 
 from memtool.cli.merge_driver import main
+from memtool.history.merging import CONFLICT
 from memtool.recall.routing.loader_table import LOADER, TableRow, hand_rows, with_rows
-from memtool.vault.merging import CONFLICT
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -17,6 +17,8 @@ from unprivileged import unprivileged
 from memtool.consolidate.run import RunParts, consolidate
 from memtool.consolidate.week import week_of
 from memtool.errors import Busy, HistoryFailed, NotWritable
+from memtool.git import tell
+from memtool.history.commits import commit
 from memtool.memory.anchors import root_of
 from memtool.memory.new_memory import NewMemory
 from memtool.memory.remember import remember
@@ -27,8 +29,6 @@ from memtool.recall.start.session_start import session_context
 from memtool.recall.uses import USES, Fate, keep_fates
 from memtool.vault import daily as vault_daily
 from memtool.vault.facts import parse_facts
-from memtool.vault.git import tell
-from memtool.vault.history import commit
 from memtool.vault.layout import Vault, open_vault, session_ref
 from memtool.vault.marks import GENERATED, GENERATED_END
 from memtool.vault.sessions import SessionNote, parse_session

@@ -28,16 +28,16 @@ from memtool.doctor import (
     vault as vault_room,
     work as work_room,
 )
+from memtool.git import tell
+from memtool.history.template import make_vault
 from memtool.install.client_setups import Target, get_client
 from memtool.install.plans import carry_out, plan
 from memtool.recall.uses import Fate, keep_fates
 from memtool.settings import Keys
 from memtool.settings.sections import ModelSettings, TranscriptSettings
-from memtool.vault.git import tell
 from memtool.vault.layout import Vault
 from memtool.vault.scan import scan
 from memtool.vault.sources import trim_sources
-from memtool.vault.template import make_vault
 
 
 def found(checks: Iterable[Check], subject: str) -> list[Check]:

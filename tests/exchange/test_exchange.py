@@ -19,12 +19,12 @@ from memtool.exchange import documents
 from memtool.exchange.bundle_import import ADDED, KEPT, MERGED, SAME, Imported, import_bundle
 from memtool.exchange.documents import FORMS, JSON, MARKDOWN, TAR, facts_text, parsed, rendered
 from memtool.exchange.exporting import export
+from memtool.git import tell
+from memtool.history.one_commit import commit_noted
+from memtool.history.template import make_vault
 from memtool.vault import files
-from memtool.vault.git import tell
 from memtool.vault.layout import Vault, session_ref
 from memtool.vault.sessions import SessionNote, render_session
-from memtool.vault.template import make_vault
-from memtool.vault.uncommitted import commit_noted
 
 FACTS = "areas/projects/商店/facts.json"
 TODOS = "areas/projects/shop/todos.md"

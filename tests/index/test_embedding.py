@@ -15,7 +15,7 @@ from memtool.errors import Busy, ProviderFailed
 from memtool.index.embedding import chunks_skipped, chunks_waiting, embed, forget_unused, open_vectors
 from memtool.index.engine import Index
 from memtool.index.vectors import VectorStore
-from memtool.vault.processes import lock
+from memtool.processes import lock
 
 ON_BOTH_ENGINES = True
 NOTE = "# Keys\n\n- the deploy key\n- the backup key\n"

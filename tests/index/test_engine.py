@@ -23,8 +23,7 @@ from memtool.settings import Settings
 from memtool.settings.sections import EmbeddingSettings
 from memtool.vault import scan
 from memtool.vault.files import KnownStamp
-from memtool.vault.ignored import Ignores
-from memtool.vault.scan import Changes, Scan
+from memtool.vault.scan import Changes, Ignores, Scan
 
 ON_BOTH_ENGINES = True
 SECOND = 1_000_000_000

@@ -16,7 +16,7 @@ from index.notebook import Notebook, fill, finds_all
 
 from memtool.errors import Busy, NotWritable
 from memtool.index import schema, sqlite
-from memtool.vault.processes import lock
+from memtool.processes import lock
 
 TESTS = Path(__file__).parents[1]
 

@@ -7,7 +7,7 @@ import pytest
 from index.notebook import Notebook
 
 from memtool.index.status import index_notices, once
-from memtool.vault.processes import lock
+from memtool.processes import lock
 
 ON_BOTH_ENGINES = True
 

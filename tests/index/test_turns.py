@@ -21,6 +21,8 @@ from memtool.capture.captured import follow_undo
 from memtool.capture.source import Source, write_source
 from memtool.capture.turns import FileEdit, Run, Turn
 from memtool.errors import NoteNotFound, NotWritable
+from memtool.history.changes import find_change
+from memtool.history.undoing import undo
 from memtool.index import turn_table
 from memtool.index.engine import place_of, use_index
 from memtool.index.filters import Filter, Transcripts
@@ -29,9 +31,7 @@ from memtool.index.turn_table import FollowedSources, TurnLine, follow_sources, 
 from memtool.memory.forget import LINE, ForgetTarget, forget
 from memtool.memory.purge import purge
 from memtool.settings.sections import TranscriptSettings
-from memtool.vault.changes import find_change
 from memtool.vault.sources import FOLDER, remove_source, trim_sources
-from memtool.vault.undoing import undo
 from memtool.worker import work_off
 
 NOTE = """---

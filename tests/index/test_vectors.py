@@ -20,7 +20,7 @@ from memtool.index import vector_files, vectors
 from memtool.index.embedding import text_hash
 from memtool.index.schema import packed
 from memtool.index.vectors import VectorStore, delete_other_models, highest, open_store
-from memtool.vault.processes import lock
+from memtool.processes import lock
 
 D = 4
 
@@ -452,7 +452,7 @@ from pathlib import Path
 sys.path.insert(0, {str(Path(__file__).parent)!r})
 from test_vectors import _hashes, _vectors, D
 from memtool.index.vectors import open_store
-from memtool.vault.processes import lock
+from memtool.processes import lock
 me = sys.argv[1]
 with open_store(Path({str(folder)!r}), "m", D) as store:
     for number in range(20):

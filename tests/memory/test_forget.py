@@ -8,12 +8,12 @@ from notes import line_of, note_of, said_as, text_of
 from trees import write
 
 from memtool.errors import BrokenVaultFile, MemtoolError, NoteNotFound, UsageError
+from memtool.history.changes import find_change
+from memtool.history.undoing import undo
 from memtool.recall.given import PROMPT, GivenLine, Giving, keep_giving
 from memtool.recall.ledger import ledger_folder
-from memtool.vault.changes import find_change
 from memtool.vault.hand_edits import forgotten_in, keep_hand_edits
 from memtool.vault.sessions import Draft, Line, SessionNote, lines_of, render_session
-from memtool.vault.undoing import undo
 
 TODOS = "areas/projects/shop/todos.md"
 

@@ -11,11 +11,11 @@ from desk import Desk
 from memtool.consolidate.review import stored_proposals
 from memtool.consolidate.run import RunParts, consolidate
 from memtool.consolidate.week import week_of
+from memtool.history.changes import find_change
+from memtool.history.undoing import undo
 from memtool.recall.given import PROMPT, GivenLine, Giving, keep_giving
 from memtool.recall.ledger import ledger_folder
 from memtool.recall.start.session_start import session_context
-from memtool.vault.changes import find_change
-from memtool.vault.undoing import undo
 
 RULE = "From now on never touch the ledger of Kowalski by hand."
 REGEL = "以后一律不要手工修改 Kowalski 的账本 ledger.py。"

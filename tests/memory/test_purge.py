@@ -17,13 +17,13 @@ from desk import Desk
 from memtool.capture.captured import read_record
 from memtool.capture.queue import Job, only_worker
 from memtool.errors import Busy, HistoryFailed, UsageError
+from memtool.history.changes import read_changes
+from memtool.history.rewriting import PURGED, refuse_purged
+from memtool.history.template import template_text
+from memtool.history.undoing import undo
 from memtool.memory.forget import LINE, ForgetTarget
 from memtool.memory.purge import Purged, extent_of, find_purge_target, purge
 from memtool.recall.ledger import Ledger, ledger_folder, write_ledger
-from memtool.vault.changes import read_changes
-from memtool.vault.rewriting import PURGED, refuse_purged
-from memtool.vault.template import template_text
-from memtool.vault.undoing import undo
 
 TEXT = "Blaue Giraffe 芝麻 9!x"
 FORMS = (TEXT, quote(TEXT), json.dumps(TEXT)[1:-1], base64.b64encode(f"u:{TEXT} ".encode()).decode())

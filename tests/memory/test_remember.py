@@ -9,17 +9,16 @@ from desk import NOW, SHOP, Desk
 from scripted_embeddings import serve_embeddings
 
 from memtool.errors import BrokenVaultFile, NoteNotFound, UsageError
+from memtool.git import tell
+from memtool.history.changes import find_change
+from memtool.history.commits import make_repository
+from memtool.history.one_commit import Kept, commit_noted
+from memtool.history.undoing import undo as take_back
 from memtool.memory.remember import AlreadyKnown
+from memtool.processes import lock
 from memtool.settings.sections import EmbeddingSettings, VaultSettings
-from memtool.vault.changes import find_change
-from memtool.vault.git import tell
-from memtool.vault.history import make_repository
 from memtool.vault.layout import Vault, open_vault
 from memtool.vault.note import Note, parse_note
-from memtool.vault.one_commit import Kept
-from memtool.vault.processes import lock
-from memtool.vault.uncommitted import commit_noted
-from memtool.vault.undoing import undo as take_back
 
 # Where it goes
 
@@ -463,7 +462,7 @@ def test_a_vault_without_a_history_of_its_own_is_not_committed_to(tmp_path: Path
 
 
 def test_a_commit_that_fails_is_said_and_loses_nothing(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memtool.vault.one_commit._GIT_PATIENCE", 0.0)
+    monkeypatch.setattr("memtool.history.one_commit._GIT_PATIENCE", 0.0)
     index_lock = desk.vault.root / ".git" / "index.lock"
     index_lock.touch()
     done = desk.remember("The API listens on port 8080.")
@@ -546,7 +545,7 @@ def test_a_contradiction_says_whose_word_stands(desk: Desk) -> None:
 def test_a_fact_whose_commit_failed_is_committed_with_the_next_change(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memtool.vault.one_commit._GIT_PATIENCE", 0.0)
+    monkeypatch.setattr("memtool.history.one_commit._GIT_PATIENCE", 0.0)
     index_lock = desk.vault.root / ".git" / "index.lock"
     index_lock.touch()
     desk.remember("The API listens on port 8080. 端口是 8080。")

@@ -19,11 +19,11 @@ from desk import NOW, Desk
 
 from memtool.consolidate.week import keep_run, last_week, read_run, was_run
 from memtool.errors import BadSetting, MemtoolError, ProviderMissing
+from memtool.history.template import make_vault
 from memtool.installation import how_to_add
 from memtool.schedules import schedule, schedule_files
 from memtool.schedules.missed_week import kept_schedule
 from memtool.schedules.schedule_files import CRON, KINDS, LAUNCHD, SYSTEMD, WINDOWS
-from memtool.vault.template import make_vault
 from memtool.workspace import Workspace
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the made-up programs are scripts")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from two_machines import git
 
+from memtool.history.template import make_vault
 from memtool.team.clones import Clone
-from memtool.vault.template import make_vault
 
 
 def make_remote(folder: Path, name: str = "shop") -> Path:

@@ -10,12 +10,12 @@ import pytest
 from memtool import settings
 from memtool.capture.daily_lines import change_daily, daily_ref
 from memtool.errors import BadSetting
+from memtool.history.template import make_vault
 from memtool.index.engine import Index, Place, use_index
 from memtool.recall.start.last_sessions import last_sessions
 from memtool.vault.daily import DailySession, add_session
 from memtool.vault.layout import Vault, kind_of, open_vault
 from memtool.vault.reading import Ref, read_note
-from memtool.vault.template import make_vault
 
 DAY = date(2026, 2, 10)
 

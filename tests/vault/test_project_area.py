@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from memtool.errors import HistoryFailed
+from memtool.git import GitAnswer, ask
 from memtool.text.frontmatter import set_list
 from memtool.vault import projects
-from memtool.vault.git import GitAnswer, ask
 from memtool.vault.layout import Vault
 from memtool.vault.project_area import (
     FRESH,
@@ -148,7 +148,7 @@ def test_of_two_who_register_at_once_both_are_listed(
     area = ProjectArea("shop", tmp_path)
     real, others = Vault.lock, [tmp_path / "two"]
 
-    def late(self: Vault, name: str = "vault", *, timeout: float = 10.0) -> AbstractContextManager[None]:
+    def late(self: Vault, name: str = "vault", *, timeout: float = 10.0) -> AbstractContextManager[int]:
         while others:  # another process is quicker
             register(vault, area, others.pop())
         return real(self, name, timeout=timeout)

@@ -18,7 +18,7 @@ from web.service import PATIENCE, Service
 from memtool.cli.main import cli
 from memtool.cli.session import Session
 from memtool.errors import Busy
-from memtool.vault.processes import lock
+from memtool.processes import lock
 from memtool.web.runtime import find_service, is_at_work
 
 if TYPE_CHECKING:

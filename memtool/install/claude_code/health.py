@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from memtool import git
 from memtool.errors import BadSetting, HistoryFailed
 from memtool.install import client_files, hooks, json_text
 from memtool.install.claude_code import places
@@ -21,7 +22,6 @@ from memtool.install.hook_probe import probe
 from memtool.install.hooks import Handler, Program
 from memtool.install.plans import plan
 from memtool.install.record import is_own
-from memtool.vault import git
 from memtool.vault.layout import Vault
 
 _AGAIN = "Run `memtool install claude-code` again, with --project for a project."

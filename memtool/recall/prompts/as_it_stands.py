@@ -20,7 +20,7 @@ from memtool.errors import OutsideVault
 from memtool.named_tuple import NamedTuple
 from memtool.recall.prompts.evidence import Recalled
 from memtool.recall.prompts.passages import passages
-from memtool.vault.expiry import is_past
+from memtool.vault.authors import is_past
 from memtool.vault.files import KnownStamp, content_hash, is_suspect, read_head
 from memtool.vault.layout import is_facts_file, is_outside
 from memtool.vault.marks import is_unsolved

@@ -39,8 +39,7 @@ from memtool.settings.sections import RecallSettings
 from memtool.text.languages import labels, mentioned
 from memtool.text.lines import tokens_in
 from memtool.text.similarity import is_said, words
-from memtool.vault.authors import COMMAND, DECISION, IMPORTED, RULE, TOOL, named, standing_category, trust
-from memtool.vault.expiry import is_past
+from memtool.vault.authors import COMMAND, DECISION, IMPORTED, RULE, TOOL, is_past, named, standing_category, trust
 from memtool.vault.layout import Vault, area_folder, facts_ref
 from memtool.workspace import Workspace
 

@@ -28,7 +28,7 @@ from memtool.install.hooks import (
 )
 from memtool.install.json_text import parse
 from memtool.install.plans import carry_out, plan
-from memtool.vault.processes import start_command
+from memtool.processes import start_command
 
 HERE = Program("/opt/memtool/bin/memtool-hook", ("--vault", "/home/陈/记忆"))
 THERE = Program("/old/bin/memtool-hook")

@@ -1,0 +1,1 @@
+"""The history of a vault: its git repository, and what is made of it."""

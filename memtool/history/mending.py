@@ -1,0 +1,174 @@
+"""Completing what a run that was killed has cut off: locks of git, a merge or an undo of ours, a missing commit."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, suppress
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from memtool.errors import MemtoolError
+from memtool.git import FROM_STDIN, ask, tell
+from memtool.history import commits as history
+from memtool.history.changes import MEND
+from memtool.history.uncommitted import note_uncommitted
+from memtool.history.undo_steps import complete_undo, steps_of
+from memtool.processes import CutOff, begin, cut_off, journal
+from memtool.vault import files
+from memtool.vault.layout import Vault
+from memtool.vault.marks import FIRST, holds_two_texts
+
+_MESSAGE = f"{MEND}: what a run that was killed had written\n\nIt could not commit that any more."
+_LONGEST = 120.0  # seconds that a merge takes
+_CLOCK = 2.0  # seconds by which the times of two files may differ
+
+
+@contextmanager
+def locked(vault: Vault, name: str = "history", *, timeout: float = 10.0) -> Iterator[None]:
+    """Hold the vault's lock `history` or `sync` with a journal, after completing what its last holder could not.
+
+    Raises:
+        NotAVault, OnlyReading, NotWritable, Busy: as `Vault.lock`.
+    """
+    with vault.lock(name, timeout=timeout) as handle:
+        left = cut_off(handle)
+        with journal(handle, vault.root):
+            if left:
+                with nullcontext() if name == "history" else locked(vault):
+                    mend(vault, left)
+                os.ftruncate(handle, 0)
+                begin(handle)
+            yield
+
+
+def mend(vault: Vault, left: CutOff) -> None:
+    """Complete what *left* says. The lock `history` is held.
+
+    What git refuses now is committed with the next change.
+    """
+    try:
+        if history.find_repository(vault.root) != vault.root:
+            return
+        for path in _left_by_git(vault.root):
+            with suppress(OSError):
+                if path.lstat().st_mtime >= left.at - _CLOCK:
+                    path.unlink()
+        complete_merge(vault)
+        for plan in left.plans:
+            complete_undo(vault, plan)
+            _take_back_merge(vault, plan, left.at)
+        history.commit(vault.root, _inside(left), _MESSAGE, author=vault.author)
+    except (MemtoolError, OSError, ValueError, TypeError):  # a journal may come with a stranger's vault
+        note_uncommitted(vault, _inside(left))
+
+
+def _inside(left: CutOff) -> list[str]:
+    """Return what was written within the vault, but for what a plan of it completes: the user's words may be there."""
+    planned = {step.ref for plan in left.plans for step in steps_of(plan)}
+    inside = (ref for ref in left.refs if ".." not in Path(ref).parts and not Path(ref).is_absolute())
+    return [ref for ref in inside if ref not in planned]
+
+
+def _left_by_git(root: Path) -> Iterator[Path]:
+    repository = root / ".git"
+    if not repository.is_symlink():
+        yield from repository.glob("*.lock")
+        yield from (Path(folder, name) for folder, _, names in os.walk(repository / "refs") for name in names
+                    if name.endswith(".lock"))  # fmt: skip
+    yield from root.glob(".merge_file_*")
+
+
+def _take_back_merge(vault: Vault, plan: dict[str, Any], began: float) -> None:
+    """Take files back that git was writing when a merge was cut off before it was known as one; the next does it anew.
+
+    None of them was edited before, or git would have refused; what somebody writes after a while stays.
+    """
+    match plan:
+        case {"merge": str(news), "head": str(head)} if _head(vault) == head:
+            changed = tell(vault.root, "diff", "--name-only", "--no-renames", "-z", f"{head}...{news}").split("\0")[:-1]
+            ours, theirs = _blobs(vault, head), _blobs(vault, news)
+            fresh = [name for name in changed if _is_written(vault.path(name), began) and not name.startswith('"')]
+            lines = b"".join(os.fsencode(name) + b"\n" for name in fresh)
+            here = tell(vault.root, "hash-object", "--stdin-paths", stdin=lines).split() if fresh else []
+            for name, blob in zip(fresh, here, strict=True):
+                if name not in ours and blob == theirs.get(name):
+                    vault.path(name).unlink()
+            back = [name for name, blob in zip(fresh, here, strict=True) if blob != ours.get(name, blob)]
+            back += [name for name in changed if name in ours and not os.path.lexists(vault.root / name)]
+            if back:
+                tell(vault.root, "checkout", "HEAD", *FROM_STDIN, paths=back)
+
+
+def _head(vault: Vault) -> str:
+    return tell(vault.root, "rev-parse", "HEAD").strip()
+
+
+def _blobs(vault: Vault, commit: str) -> dict[str, str]:
+    rows = tell(vault.root, "ls-tree", "-r", "-z", commit).split("\0")[:-1]
+    return {row.partition("\t")[2]: row.partition("\t")[0].split()[2] for row in rows}
+
+
+def _is_written(path: Path, began: float) -> bool:
+    """Return whether the file at *path* was written while a merge that *began* then may have been at work."""
+    with suppress(OSError):
+        about = path.lstat()
+        return stat.S_ISREG(about.st_mode) and began - _CLOCK <= about.st_mtime <= began + _LONGEST
+    return False
+
+
+def complete_merge(vault: Vault) -> None:
+    """Complete the merge that a sync of ours has begun, if it was killed in between; what was edited since stays.
+
+    The lock `history` is held.
+
+    Raises:
+        HistoryFailed: git refuses.
+    """
+    if ask(vault.root, "rev-parse", "--quiet", "--verify", "MERGE_HEAD").code:
+        return
+    with vault.lock(), vault.lock("daily"):
+        path = Path(vault.root, tell(vault.root, "rev-parse", "--git-path", "MERGE_MSG").strip())
+        message = files.read_text(path)[0] if path.is_file() else ""
+        if not history.is_signed(message):  # it is its owner's
+            return
+        author = history.author_options(vault.root)
+        settle(vault, was_cut_off=True)
+        tell(vault.root, *author, "commit", "--quiet", "--no-verify", "--cleanup=strip", f"--message={message}")
+
+
+def settle(vault: Vault, *, was_cut_off: bool = False) -> None:
+    """Keep both versions of what git could not merge: between marks, or as two files.
+
+    If the merge *was_cut_off*, somebody may have settled some of it by hand.
+    """
+    stages: dict[str, dict[str, str]] = {}
+    for row in tell(vault.root, "ls-files", "--unmerged", "-z").split("\0"):
+        if row:
+            about, _, name = row.partition("\t")
+            stages.setdefault(name, {})[about.split()[2]] = about.split()[1]
+    for name, blobs in stages.items():
+        if not {"2", "3"} & set(blobs):
+            tell(vault.root, "rm", "--cached", "--quiet", "--", name)
+            continue
+        here = ask(vault.root, "hash-object", f"--path={name}", "--", name).out.strip() if was_cut_off else ""
+        is_by_hand = was_cut_off and here != blobs.get("2") and not holds_two_texts(_text_of(vault, name))
+        if {"2", "3"} <= set(blobs) and not (is_by_hand or FIRST in _text_of(vault, name)):
+            tell(vault.root, "checkout", "--ours", "--", name)
+            _put_beside(vault, name, blobs["3"])
+        tell(vault.root, "add", "--", name)
+
+
+def _put_beside(vault: Vault, name: str, blob: str) -> None:
+    """Write the other version of the file *name* beside it."""
+    path = PurePosixPath(name)
+    beside = str(path.with_name(f"{path.stem}.other-{blob[:7]}{path.suffix}"))
+    files.write_over(vault.path(beside), os.fsencode(tell(vault.root, "cat-file", "blob", blob)), durable=True)
+    tell(vault.root, "add", "--", beside)
+
+
+def _text_of(vault: Vault, name: str) -> str:
+    with suppress(OSError, UnicodeDecodeError):
+        return files.read_content(vault.path(name)).decode("utf-8")
+    return ""

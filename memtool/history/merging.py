@@ -1,0 +1,258 @@
+"""Merging two versions of a file of the vault that grew from a third. All pure.
+
+Front matter is merged field by field, daily notes and task lists item by item, session notes as wholes, prose line by
+line. What two people wrote in the same place of prose is in the result between marks, with three machines all three
+texts; without a base, the lines that both sides have are the base.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from memtool.errors import BrokenVaultFile
+from memtool.history.merged_facts import merge_facts
+from memtool.text.merged_fields import merge_fields, split_fields, union
+from memtool.text.three_way import Clean, common_lines, lines_of, merge_lines
+from memtool.vault.daily import DailyItem, DailyParts, put_together, take_apart
+from memtool.vault.facts import NO_FACTS
+from memtool.vault.hand_edits import keep_hand_edits
+from memtool.vault.layout import DAILY, FACTS_FILE, NOTE_SUFFIXES, kind_of
+from memtool.vault.marks import BEGIN, BETWEEN, END, FIRST, GENERATED, GENERATED_END, LAST
+from memtool.vault.sessions import is_as_written, parse_session
+from memtool.vault.todos import open_lines
+
+_FRAMES = {BEGIN: END, GENERATED: GENERATED_END}
+_LIST_MARKS = ("- ", "* ", "+ ", "|", " ", "\t", "\n")
+CONFLICT = 10  # the exit code of the merge driver for two texts in one place; Python itself ends with 1 and 2
+
+
+class Merged(NamedTuple):
+    """The text that both versions became. *conflicts* counts the places that hold two texts between marks."""
+
+    text: str
+    conflicts: int = 0
+
+
+def merge(ref: str, base: str | None, ours: str, theirs: str, *, daily: str = DAILY) -> Merged:
+    """Return the file at *ref* with the changes that two sides made to *base*; None: each side has made it anew.
+
+    Who is *ours* and who *theirs* makes no difference to the text.
+    """
+    base = base or ""
+    if theirs in (base, ours):
+        return Merged(ours)
+    if ours == base:
+        return Merged(theirs)
+    newline = "\r\n" if "\r\n" in ours and "\r\n" in theirs else "\n"
+    first, second = sorted(text.replace("\r\n", "\n") for text in (ours, theirs))
+    merged = _merge(ref, base.replace("\r\n", "\n"), first, second, daily)
+    return merged._replace(text=merged.text.replace("\n", newline))
+
+
+def emptied(ref: str, text: str, *, daily: str = DAILY) -> str | None:
+    """Return *text* without the items of which it is a list; None if it is no list of memtool's."""
+    kind = _kind(ref, text, daily)
+    if kind == "fact":
+        return NO_FACTS
+    if kind == "daily":
+        return put_together(take_apart(text)._replace(entries={}, sessions={}))
+    if kind == "todo":
+        items = open_lines(text)
+        return "".join(line for number, line in enumerate(lines_of(text), 1) if number not in items)
+    return None
+
+
+def _merge(ref: str, base: str, ours: str, theirs: str, daily: str) -> Merged:
+    kind = _kind(ref, ours, daily)
+    if kind == "fact":
+        try:
+            return Merged(merge_facts(base, ours, theirs, ref))
+        except BrokenVaultFile:
+            return merge_prose(base, ours, theirs)
+    if kind == "session" and (later := _later_capture(base, ours, theirs)):
+        return Merged(later)
+    return _merge_note(kind, base, ours, theirs)
+
+
+def _merge_note(kind: str, base: str, ours: str, theirs: str) -> Merged:
+    """Merge the front matter by its fields, and what is below it as its kind asks."""
+    parts = [split_fields(text) for text in (base, ours, theirs)]
+    matter, open_fields = merge_fields(*(matter for matter, _ in parts))
+    before, mine, other = (body for _, body in parts)
+    before = before if base else "".join(common_lines(lines_of(mine), lines_of(other)))
+    if kind == "daily":
+        body = _merge_daily(before, mine, other)
+    elif kind == "todo":
+        body = Merged(_merge_todos(before, mine, other))
+    else:
+        body = merge_prose(before, mine, other)
+    return Merged(f"---\n{matter}---\n{body.text}" if matter else body.text, body.conflicts + open_fields)
+
+
+def _kind(ref: str, text: str, daily: str) -> str:
+    if ref.rsplit("/", 1)[-1] != FACTS_FILE and not ref.lower().endswith(NOTE_SUFFIXES):
+        return ""
+    head = text[:200] if text.startswith("---\n") else ""
+    declared = next((line[6:].strip(" \"'") for line in head.split("\n") if line.startswith("type: ")), "")
+    return kind_of(ref, declared, daily=daily)
+
+
+def merge_prose(base: str, ours: str, theirs: str, *, as_list: bool = False) -> Merged:
+    """Merge line by line; what both added to the same list is no conflict, and with *as_list* nothing added is one."""
+    texts: list[str] = []
+    conflicts = 0
+    for part in merge_lines(*(_units(text) for text in (base, ours, theirs))):
+        if isinstance(part, Clean):
+            texts += part.lines
+            continue
+        own, their = ([unit for unit in side if not _is_generated(unit)] for side in (part.ours, part.theirs))
+        if "".join(own).strip() == "".join(their).strip():  # the empty line before a generated section goes with it
+            texts += own if len(own) > len(their) else their
+        elif not part.base and (as_list or all(unit.startswith(_LIST_MARKS) for unit in (*own, *their))):
+            texts += map(_ended, union((), own, their))
+        else:
+            texts.append(_between_marks(own, their))
+            conflicts += 1
+        # Of two generated sections either will do: the next weekly run makes it anew.
+        texts.append(max(filter(_is_generated, (*part.ours, *part.theirs)), default=""))
+    return Merged("".join(texts), conflicts)
+
+
+def _units(text: str) -> list[str]:
+    """Return the lines of *text*; what stands between marks, and a generated section, is one unit."""
+    units: list[str] = []
+    start, end = 0, ""
+    for line in lines_of(text):
+        units.append(line)
+        opened = next((last for first, last in _FRAMES.items() if line.startswith(first)), "")
+        if opened:
+            start, end = len(units) - 1, opened
+        elif end and line.startswith(end):
+            units[start:] = ["".join(units[start:])]
+            end = ""
+    return units
+
+
+def _is_generated(unit: str) -> bool:
+    return unit.startswith(GENERATED)
+
+
+def _between_marks(*sides: Sequence[str]) -> str:
+    """Return the texts of both sides between marks; a side that holds such texts already gives each of them."""
+    texts = sorted({text for side in sides for text in _alternatives(side)})
+    between = f"{BETWEEN}\n"
+    return f"{FIRST}\n{between.join(texts)}{LAST}\n"
+
+
+def _alternatives(side: Sequence[str]) -> list[str]:
+    """Return the text of a side; the texts if places of it are open, each text of each place in one of them."""
+    places = [_texts_of(unit) for unit in side]
+    count = max(map(len, places), default=1)
+    return ["".join(_ended(texts[min(at, len(texts) - 1)]) for texts in places) for at in range(count)]
+
+
+def _texts_of(unit: str) -> list[str]:
+    inner = lines_of(unit)[1:-1]
+    is_open = unit.startswith(BEGIN) and inner
+    return re.split(rf"^{BETWEEN}\s*\n", "".join(inner), flags=re.MULTILINE) if is_open else [unit]
+
+
+def _ended(line: str) -> str:
+    return line if line.endswith("\n") or not line else f"{line}\n"
+
+
+def _later_capture(base: str, ours: str, theirs: str) -> str:
+    """Return the session note of the later capture, with what its owner changed in the other; empty if both did."""
+    earlier, later = sorted((ours, theirs), key=lambda text: (parse_session(text).updated, text))
+    if is_as_written(earlier):
+        return later
+    return keep_hand_edits(base or None, earlier, later) if is_as_written(later) else ""
+
+
+def _merge_todos(base: str, ours: str, theirs: str) -> str:
+    """Merge lists of tasks as if all were open, and then tick off what is done on either side."""
+    versions = [_Todos(text) for text in (base, ours, theirs)]
+    lines: list[str] = []
+    for part in merge_lines(*(version.lines for version in versions)):
+        lines += part.lines if isinstance(part, Clean) else map(_ended, union(*part))
+    states = [version.states for version in versions]
+    items = set(states[1]) | set(states[2])
+    merged: list[str] = []
+    for line in lines:
+        if line in items and line in merged and max(versions[1].count(line), versions[2].count(line)) == 1:
+            continue  # both sides wrote it, each at another place
+        merged.append(line)
+    return "".join(_state(line, states) for line in merged)
+
+
+class _Todos:
+    """A task list as if nothing were done, and how each of its items is."""
+
+    def __init__(self, text: str) -> None:
+        self.lines = [_ended(line) for line in lines_of(text)]
+        self.states: dict[str, str] = {}
+        for number, line in open_lines(text).items():
+            self.states[f"{line}\n"] = self.lines[number - 1]
+            self.lines[number - 1] = f"{line}\n"
+
+    def count(self, line: str) -> int:
+        return self.lines.count(line)
+
+
+def _state(line: str, states: Sequence[Mapping[str, str]]) -> str:
+    before, *sides = (state.get(line) for state in states)
+    known = [side for side in sides if side is not None]
+    changed = [side for side in known if side != before] or known
+    return max(changed, key=lambda side: (side != line, side), default=line)  # done beats open
+
+
+def _merge_daily(base: str, ours: str, theirs: str) -> Merged:
+    """Merge the items of both days, and the rest as prose."""
+    versions = [take_apart(text) for text in (base, ours, theirs)]
+    if not any(part.entries or part.sessions for part in versions):
+        return merge_prose(base, ours, theirs, as_list=True)
+    rests = [put_together(part._replace(entries={}, sessions={})) if part.rest.strip() else "" for part in versions]
+    rest = merge_prose(*rests, as_list=True)
+    entries = _items(*(part.entries for part in versions), is_entry=True)
+    sessions = _items(*(part.sessions for part in versions), is_entry=False)
+    heading = next((part.heading for part in versions[1:] if part.heading), "")
+    return Merged(put_together(DailyParts(rest.text, entries, sessions, heading)), rest.conflicts)
+
+
+def _items(
+    base: Mapping[str, DailyItem], ours: Mapping[str, DailyItem], theirs: Mapping[str, DailyItem], *, is_entry: bool
+) -> dict[str, DailyItem]:
+    merged: dict[str, DailyItem] = {}
+    for key in dict.fromkeys([*ours, *theirs]):
+        before, mine, other = base.get(key), ours.get(key), theirs.get(key)
+        if is_entry:
+            item = _entry(before, mine, other)
+        elif other in (before, mine):
+            item = mine
+        elif mine == before:
+            item = other
+        else:
+            item = max(filter(None, (mine, other)))
+        if item:
+            words = _words(*(side.words if side else "" for side in (before, mine, other)))
+            merged[key] = item._replace(words=words)
+    return merged
+
+
+def _entry(before: DailyItem | None, mine: DailyItem | None, other: DailyItem | None) -> DailyItem | None:
+    """Return the line of a project and minute with the files of both sides, less those that one side took away."""
+    item = mine or other
+    if item is None:
+        return None
+    files = [side.line[side.line.index("`") + 1 : -1].split("`, `") if side else () for side in (before, mine, other)]
+    kept = union(*((f"`{name}`" for name in names) for names in files))
+    start = item.line[: item.line.index("`")] if "`" in item.line else item.line
+    return item._replace(line=start + ", ".join(kept)) if kept else None
+
+
+def _words(before: str, mine: str, other: str) -> str:
+    if other in (before, mine):
+        return mine
+    return other if mine == before else "\n".join(sorted(filter(None, (mine, other))))

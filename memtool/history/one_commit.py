@@ -1,0 +1,139 @@
+"""One commit for each deed of the user, so that it can be undone by itself."""
+
+from __future__ import annotations
+
+import contextlib
+import shlex
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from memtool.errors import HistoryFailed
+from memtool.git import tell
+from memtool.history import commits as history
+from memtool.history.mending import locked
+from memtool.history.quick_commit import commit_known
+from memtool.history.uncommitted import note_uncommitted, noted, take_noted
+from memtool.text.lines import brief, width
+from memtool.vault.layout import Vault
+from memtool.vault.state import writing_in
+
+KEEP = "keep"  # the deed of committing what the user wrote, so that a change of ours can be undone by itself
+
+_PATIENCE = 30.0  # seconds; many sessions may want to write at once, and each commit takes a tenth of one
+_GIT_PATIENCE = 2.0  # seconds
+_PAUSE = 0.05
+_SHOWN = 10  # signs of a commit's name
+_LONGEST_SUBJECT = 72  # columns
+
+_looked: dict[Path, history.Repository | None] = {}  # what was looked up of the vaults whose lock is held here
+
+
+class Kept(NamedTuple):
+    """The commit that holds a change, short; else why there is none."""
+
+    commit: str = ""
+    notice: str = ""
+
+    def undo(self, vault: Vault) -> str:
+        """Return the command that takes the change back; empty where git does not know of it."""
+        return f"memtool --vault {shlex.quote(str(vault.root))} undo {self.commit}" if self.commit else ""
+
+
+@contextlib.contextmanager
+def alone(vault: Vault) -> Iterator[None]:
+    """Keep other processes from looking, writing and committing in between, so that each commit holds one change.
+
+    Raises:
+        Busy: others were at it all the time.
+        NotWritable: the vault cannot be written.
+    """
+    with locked(vault, timeout=_PATIENCE):
+        _looked[vault.root] = None
+        try:
+            yield
+        finally:
+            del _looked[vault.root]
+
+
+def keep_edits(vault: Vault, refs: Sequence[str]) -> None:
+    """Commit what the user wrote into the files *refs*, as the user's, so that the next commit of them holds one deed.
+
+    Raises:
+        NotWritable: the vault cannot be written.
+    """
+    with contextlib.suppress(HistoryFailed):  # the commit says it
+        repository = _looked.get(vault.root) or history.open_repository(vault.root)
+        if repository and repository.top == vault.root:
+            repository = history.look_at(repository, refs)
+        if vault.root in _looked:
+            _looked[vault.root] = repository
+        if repository and repository.clean is not None:
+            return
+    commit(vault, refs, KEEP, ", ".join(refs))
+
+
+def commit(vault: Vault, refs: Sequence[str], deed: str, what: str, why: str = "") -> Kept:
+    """Commit the files *refs*; a vault that is no repository of its own is left without a commit, and says so."""
+    subject = f"{deed}: {brief(what, _LONGEST_SUBJECT - width(deed) - 2)}"
+    message = f"{subject}\n\n{why}" if why else subject
+    try:
+        repository = _looked.get(vault.root) or history.open_repository(vault.root)
+        if repository is None or repository.top != vault.root:
+            return Kept(notice="nothing was committed: the vault is no git repository of its own (`memtool init`)")
+        is_known = len(refs) == 1 and set(refs) <= (repository.clean or {}).keys()
+        if is_known and (made := commit_known(repository, refs[0], message, author=vault.author)):
+            return Kept(made[:_SHOWN])
+        if not _committed(vault, repository, refs, message):
+            return Kept(notice="nothing was committed: for git, nothing has changed")
+        return Kept(tell(vault.root, "rev-parse", "--short", "HEAD").strip())
+    except HistoryFailed as error:
+        if deed != KEEP:
+            note_uncommitted(vault, refs)  # the next capture takes it along
+        return Kept(notice=f"the file is written, but not committed: {error}. {error.hint}")
+
+
+def _committed(vault: Vault, repository: history.Repository, refs: Sequence[str], message: str) -> bool:
+    """Commit, and wait a little for others who use the repository now, such as an editor."""
+    deadline = time.monotonic() + _GIT_PATIENCE
+    while True:
+        try:
+            is_ours = not message.startswith(f"{KEEP}: ")
+            return bool(history.commit(repository, refs, message, is_ours=is_ours, author=vault.author))
+        except HistoryFailed as error:
+            if "index.lock" not in str(error) or time.monotonic() >= deadline:
+                raise
+        time.sleep(_PAUSE)
+
+
+def edited_by_hand(vault: Vault) -> frozenset[str]:
+    """Return the files that are changed and in no commit, and that memtool did not write; none without a history."""
+    with contextlib.suppress(HistoryFailed):
+        if history.find_repository(vault.root) == vault.root:
+            return frozenset(history.uncommitted_files(vault.root)) - frozenset(noted(vault))
+    return frozenset()
+
+
+def commit_noted(
+    vault: Vault, message: str, *, is_alone: bool = False, before: Callable[[Sequence[str]], None] | None = None
+) -> None:
+    """Commit all that was noted, if anything was and the vault has a history of its own.
+
+    With *is_alone* the caller holds the lock `history` already. *before* gets the paths before they are committed.
+
+    Raises:
+        HistoryFailed: git refused; it is all still noted.
+        Busy: another process has been committing for too long.
+        NotWritable: what was committed is still noted, too.
+    """
+    if not noted(vault):
+        return
+    is_own = history.find_repository(vault.root) == vault.root
+    # Others commit, too: `memtool remember`, say.
+    with writing_in(vault.state_path), contextlib.nullcontext() if is_alone else locked(vault):
+        for refs in take_noted(vault):
+            if is_own and refs:
+                if before:
+                    before(refs)
+                history.commit(vault.root, refs, message)

@@ -1,0 +1,184 @@
+"""Making a vault: a new one, or a folder of notes that gets what it lacks and keeps every byte it has."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from memtool.errors import HistoryFailed, NoteChanged, NotWritable, OutsideVault, UsageError, VaultNotFound
+from memtool.history import commits as history
+from memtool.history.driver import install_driver
+from memtool.resources import shipped
+from memtool.vault import files
+from memtool.vault.layout import SETTINGS_FILE, Vault, open_vault
+from memtool.vault.scan import is_note_name
+from memtool.vault.state import write_state
+
+# Made although empty, to show where things go. git does not keep them: whoever writes there makes them again.
+FOLDERS = ("areas/projects/", "areas/patterns/", "areas/tools/", "daily/", "sessions/", "archive/")
+_MANY = 2_000  # notes: git takes seconds for so many
+_UNFINISHED = "first-commit"  # stands in the state folder until the first commit is made
+
+
+@dataclass(frozen=True)
+class MadeVault:
+    """The result of `make_vault`. *created* and *kept* are paths in the vault; folders end in `/`."""
+
+    vault: Vault
+    created: tuple[str, ...]
+    kept: tuple[str, ...]
+    committed: bool
+    notices: tuple[str, ...]
+    repository_made: bool = False
+
+
+def make_vault(
+    path: Path, *, home: Path | None = None, announce: Callable[[str], None] = lambda _sentence: None
+) -> MadeVault:
+    """Make a vault at *path*, or add to the folder there what it lacks. After an interruption, run it again.
+
+    *announce* is told in one sentence what takes long: the first commit of many notes.
+
+    Raises:
+        NotAVault, VaultTooNew, NotWritable, Busy, NoteChanged
+        UsageError: *path* holds the user's whole *home* folder, which is surely a mistake.
+    """
+    vault = _open_or_make(path)
+    if home is not None and home.resolve().is_relative_to(vault.root):
+        hint = "Give the vault a folder of its own, such as ~/memory."
+        raise UsageError(f"'{path}' holds your whole home folder", hint=hint)
+    template = _template()
+    is_new, had_history = _make_settings(vault, template), (vault.root / ".git").exists()
+    with vault.lock("init"):
+        created, kept, notices = _add_missing(vault, template)
+        if is_new:
+            created, kept = (*created, SETTINGS_FILE), tuple(ref for ref in kept if ref != SETTINGS_FILE)
+        committed, more = _keep_history(vault, template, announce)
+        if created and ".gitignore" in kept:
+            more.append("your .gitignore stays as it is; .memtool/ ignores itself")
+    made = not had_history and (vault.root / ".git").exists()
+    return MadeVault(vault, created, kept, committed, (*notices, *more), repository_made=made)
+
+
+def _open_or_make(path: Path) -> Vault:
+    try:
+        return open_vault(path)
+    except VaultNotFound:
+        _make_folder(path.expanduser())
+        return open_vault(path)
+
+
+def _make_folder(path: Path) -> None:
+    try:
+        files.make_folder(path)
+    except OSError as error:
+        raise NotWritable(f"cannot make the folder '{path}': {error.strerror}") from None
+
+
+def _make_settings(vault: Vault, template: dict[str, str]) -> bool:
+    """Write the file that makes a folder a vault, before anything else; return whether it was missing."""
+    if os.path.lexists(vault.settings_path):
+        return False
+    with suppress(NoteChanged):  # another process has just done it
+        files.replace(vault.settings_path, template[SETTINGS_FILE], expected=None)
+    return True
+
+
+def _template() -> dict[str, str]:
+    root = shipped("vault_template")
+    paths = sorted(path for path in root.rglob("*") if path.is_file())
+    return {path.relative_to(root).as_posix(): path.read_text(encoding="utf-8") for path in paths}
+
+
+def template_text(ref: str) -> str | None:
+    """Return the text that a new vault has at *ref*; None where it has none."""
+    path = shipped("vault_template") / ref
+    return path.read_text(encoding="utf-8") if path.is_file() else None
+
+
+def _add_missing(vault: Vault, template: dict[str, str]) -> tuple[tuple[str, ...], tuple[str, ...], list[str]]:
+    created, kept, notices = [], [], list[str]()
+    folders = [f"{vault.daily}/" if ref == "daily/" else ref for ref in FOLDERS]
+    for ref in (*folders, *template):
+        try:
+            path = vault.path(ref)
+        except OutsideVault as error:
+            notices.append(f"{error}, so it was left alone")
+            continue
+        if os.path.lexists(path):
+            kept.append(ref)
+            continue
+        if ref in template:
+            files.replace(path, template[ref], expected=None)
+        else:
+            _make_folder(path)
+        created.append(ref)
+    return tuple(created), tuple(kept), notices
+
+
+def _keep_history(vault: Vault, template: dict[str, str], announce: Callable[[str], None]) -> tuple[bool, list[str]]:
+    """Commit what `make_vault` added, and in a repository of our own making the notes that were there before."""
+    try:
+        repository = history.find_repository(vault.root)
+        if repository and history.ignores(repository, vault.root):
+            repository = None  # the outer repository will not keep it, so the vault gets one of its own
+        if repository not in (None, vault.root):
+            return False, [f"this folder belongs to the git repository '{repository}', so nothing was committed"]
+        done = _commit(vault, template, announce, is_new=repository is None)
+        install_driver(vault)
+    except HistoryFailed as error:
+        return False, [f"no history: {error}. {error.hint} Then run `memtool init` again."]
+    return done
+
+
+def _commit(
+    vault: Vault, template: dict[str, str], announce: Callable[[str], None], *, is_new: bool
+) -> tuple[bool, list[str]]:
+    ours = [ref for ref, text in template.items() if _is_unchanged(vault.root / ref, text)]
+    unfinished = vault.state_path / _UNFINISHED
+    if is_new:
+        try:
+            write_state(unfinished, b"")
+        except OSError as error:
+            raise NotWritable(f"cannot write '{unfinished}': {error.strerror}") from None
+        history.make_repository(vault.root)
+    if not unfinished.exists() or history.has_commits(vault.root):
+        unfinished.unlink(missing_ok=True)
+        return bool(history.commit(vault.root, ours, "Add what memtool needs")), []
+    notes = [ref for ref in _notes(vault.root) if ref not in ours]
+    if len(notes) >= _MANY:
+        announce(f"committing the {len(notes):,} notes that are here to the vault's history, which may take minutes")
+    committed = history.commit(vault.root, [*template, *notes], "Make a vault", timeout=None)
+    unfinished.unlink()
+    return bool(committed), _say(notes, committed)
+
+
+def _say(notes: Sequence[str], committed: Sequence[str]) -> list[str]:
+    saved = len(set(notes) & set(committed))
+    notices = [f"the first commit also holds the notes that were here ({saved}), but no attachments"] if saved else []
+    if saved < len(notes):
+        notices.append(
+            f"git ignores or cannot read some notes ({len(notes) - saved}), so changes to them cannot be undone"
+        )
+    return notices
+
+
+def _is_unchanged(path: Path, text: str) -> bool:
+    try:
+        return not path.is_symlink() and files.read_content(path) == text.encode("utf-8")
+    except OSError:
+        return False
+
+
+def _notes(root: Path) -> Iterator[str]:
+    """Return the notes and facts below *root*, without hidden folders, symlinks and repositories of their own."""
+    for folder, folders, names in os.walk(root):
+        base = os.path.relpath(folder, root).replace(os.sep, "/") + "/" if folder != os.fspath(root) else ""
+        there = [name for name in folders if name[0] != "."]
+        folders[:] = sorted(name for name in there if not os.path.exists(f"{folder}/{name}/.git"))  # noqa: PTH110
+        for name in sorted(names):
+            if name[0] != "." and is_note_name(name) and not os.path.islink(f"{folder}/{name}"):  # noqa: PTH114
+                yield base + name
