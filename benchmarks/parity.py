@@ -29,7 +29,7 @@ from memtool.embeddings import Embedder, open_embedder
 from memtool.embeddings.known_scripts import ALL_SCRIPTS
 from memtool.index.embedding import embed, open_vectors
 from memtool.index.engine import Index, Place, use_index
-from memtool.index.evaluation import DEPTH, Expected, HitSpan, KnownQuestion, evaluate, parse_questions
+from memtool.index.evaluation import DEPTH, Expected, KnownQuestion, evaluate, parse_questions
 from memtool.index.filters import Filter
 from memtool.index.postgres.connection import Database
 from memtool.index.search import search
@@ -37,6 +37,7 @@ from memtool.index.semantic import Vectors
 from memtool.settings.sections import EmbeddingSettings
 from memtool.text.tokens import index_terms
 from memtool.vault.layout import open_vault
+from memtool.vault.memory import Location
 
 _TODAY = dt.date(2026, 11, 22)
 _FIRST = 10
@@ -109,8 +110,8 @@ def compare(
     return Compared(same, evaluate(known, ours), evaluate(known, theirs))
 
 
-def _answers(place: Place, known: Sequence[KnownQuestion], embedder: Embedder, mode: str) -> list[list[HitSpan]]:
-    def ask(index: Index) -> list[list[HitSpan]]:
+def _answers(place: Place, known: Sequence[KnownQuestion], embedder: Embedder, mode: str) -> list[list[Location]]:
+    def ask(index: Index) -> list[list[Location]]:
         with open_vectors(index, embedder) as store:
             if mode == "hybrid":
                 embed(index, embedder, store)
@@ -119,7 +120,7 @@ def _answers(place: Place, known: Sequence[KnownQuestion], embedder: Embedder, m
                 search(index, each.query, Filter(_TODAY), limit=DEPTH, mode=mode, vectors=vectors).hits
                 for each in known
             )
-            return [[HitSpan(hit.path, hit.start_line, hit.end_line) for hit in hits] for hits in found]
+            return [[hit.memory.place for hit in hits] for hits in found]
 
     return use_index(place, ask)
 

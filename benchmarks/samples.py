@@ -28,7 +28,7 @@ from memtool.history.template import make_vault
 from memtool.index import schema
 from memtool.index.engine import Index, Place, use_index
 from memtool.index.filters import Filter
-from memtool.index.search import search
+from memtool.index.search import search, snippet_of
 from memtool.settings import Settings
 from memtool.vault.layout import open_vault
 from memtool.vault.scan import scan
@@ -136,7 +136,7 @@ def fresh_query(vault: str, asked: list[str], *, walk: bool = True) -> Answer:
             place, lambda index: search(index, text, Filter(dt.datetime.now().astimezone().date()), limit=6)
         )
         for hit in found.hits:
-            hit.snippet()
+            snippet_of(hit)
 
     ask(asked[0])
     return {"seconds": [_seconds(partial(ask, text)) for text in asked]}

@@ -86,7 +86,7 @@ def _print_found(where: str, memory: Memory, asked: list[tuple[str, list[Asked]]
 
 def _found(index: Index, sessions: dict[str, str], text: str, way: Searched) -> list[str]:
     hits = search(index, text, Filter(datetime.now(UTC), transcripts=way), limit=HITS * CHUNKS).hits
-    return [sessions.get(hit.path, hit.path) for hit in memories(hits)][:HITS]
+    return [sessions.get(hit.memory.path, hit.memory.path) for hit in memories(hits)][:HITS]
 
 
 def _shares(texts: Sequence[Asked], ask: Callable[[str], list[str]]) -> str:

@@ -89,7 +89,7 @@ class Desk:
         """Return the paths that a search finds now, best first."""
         wanted_filter = Filter(self.now.date(), **wanted)
         found = use_index(place_of(self.work), lambda index: search(index, text, wanted_filter, limit=6))
-        return list(dict.fromkeys(hit.path for hit in found.hits))
+        return list(dict.fromkeys(hit.memory.path for hit in found.hits))
 
     def _next_id(self, _: int) -> str:
         self._made += 1

@@ -24,7 +24,8 @@ from typing import Any
 
 from benchmarks.others.endpoint import serve
 from benchmarks.others.tools import TOOLS, Place
-from memtool.index.evaluation import HitSpan, KnownQuestion, evaluate, parse_questions
+from memtool.index.evaluation import KnownQuestion, evaluate, parse_questions
+from memtool.vault.memory import Location
 
 OURS = str(Path(sys.executable).parent)
 
@@ -72,7 +73,7 @@ def measured(tool: str, place: Place, asked: Sequence[KnownQuestion]) -> dict[st
                 started = time.perf_counter()
                 paths = [path.removeprefix(f"{place.vault}/") for path in ask(each.query)]
                 seconds.append(time.perf_counter() - started)
-                spans.append([HitSpan(path, 0, 0) for path in dict.fromkeys(paths)])
+                spans.append([Location(path, 0, 0) for path in dict.fromkeys(paths)])
             used, during = work(place.home) - before, processes(place.home)
         left = processes(place.home)
         started = time.perf_counter()

@@ -15,7 +15,7 @@ from memtool.cli.session import Session, with_vault
 from memtool.errors import MemtoolError
 from memtool.index import evaluation
 from memtool.index.engine import Index, Place, use_index
-from memtool.index.evaluation import HitSpan, KnownQuestion
+from memtool.index.evaluation import KnownQuestion
 from memtool.index.filters import Filter
 from memtool.index.lookup import note_refs
 from memtool.index.search import search
@@ -23,6 +23,7 @@ from memtool.index.semantic import VectorSource
 from memtool.index.suites import Suite, read_suites
 from memtool.text.lines import counted
 from memtool.vault.layout import open_vault
+from memtool.vault.memory import Location
 
 
 class Way(NamedTuple):
@@ -125,7 +126,7 @@ def _compare(session: Session, index: Index, asked: Sequence[KnownQuestion], way
     return {"questions": len(asked), "results": results, "notices": notices}
 
 
-def _places(index: Index, source: VectorSource, wanted: Filter, question: KnownQuestion, way: Way) -> list[HitSpan]:
+def _places(index: Index, source: VectorSource, wanted: Filter, question: KnownQuestion, way: Way) -> list[Location]:
     chosen = source.choose(question.query, way.mode)
     if way.mode != "bm25":  # without vectors the row would only repeat that of bm25: this says why there are none
         source.choose(question.query, "vector")
@@ -138,7 +139,7 @@ def _places(index: Index, source: VectorSource, wanted: Filter, question: KnownQ
         fusion=way.fusion,
         vectors=chosen.vectors,
     )
-    return [HitSpan(hit.path, hit.start_line, hit.end_line) for hit in found.hits]
+    return [hit.memory.place for hit in found.hits]
 
 
 def _print(answer: dict[str, Any]) -> None:

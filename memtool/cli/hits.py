@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from memtool.cli.output import columns, printable, shortened, wrapped
-from memtool.index.search import Hit
 from memtool.recall.answers.answer import MemoryAnswer
 from memtool.recall.answers.found import in_words
 from memtool.vault.authors import IMPORTED
+from memtool.vault.memory import Found
 
 _LONGEST_TITLE = 90  # columns
 _MOST_LINES = 12  # of one statement on a narrow terminal
@@ -24,7 +24,7 @@ def title_of(answer: MemoryAnswer, room: int) -> tuple[str, str]:
     return shortened(printable(answer.title), min(room - len(about), _LONGEST_TITLE)), about
 
 
-def place_of(hit: Hit, answer: MemoryAnswer, room: int) -> tuple[str, ...]:
+def place_of(hit: Found, answer: MemoryAnswer, room: int) -> tuple[str, ...]:
     """Return where *hit* is found, and what it is, on one line of *room* columns if it fits."""
     return _place(hit, answer, _about(hit), room)
 
@@ -41,13 +41,14 @@ def short_path(path: str) -> str:
     return f"{match['start']}…" if match else path
 
 
-def _place(hit: Hit, answer: MemoryAnswer, about: list[str], room: int) -> tuple[str, ...]:
+def _place(hit: Found, answer: MemoryAnswer, about: list[str], room: int) -> tuple[str, ...]:
     """Return where *hit* is found and what it is, on one line if need be without what the path says anyway."""
-    numbers = [line.number for line in answer.statements if line.number and not hit.fact_id]
-    lines = f":{min(numbers)}-{max(numbers)}" if numbers else f":{hit.start_line}-{hit.end_line}"
+    memory = hit.memory
+    numbers = [line.number for line in answer.statements if line.number and not memory.fact_id]
+    lines = f":{min(numbers)}-{max(numbers)}" if numbers else f":{memory.place.start_line}-{memory.place.end_line}"
     if hit.turn:
         lines = f"  turn {hit.turn}"
-    path = short_path(hit.path)
+    path = short_path(memory.path)
     name = f"…/{path.rpartition('/')[2]}"
     for place in (path, name):
         for parts in (about, [part for part in about if not _says(place, part)]):
@@ -63,14 +64,15 @@ def _says(path: str, part: str) -> bool:
     return part in folders or f"{part}s" in folders or folders[-1].startswith(f"{part}-")
 
 
-def _about(hit: Hit) -> list[str]:
-    by = hit.author and hit.author != IMPORTED and f"by {hit.author}"
+def _about(hit: Found) -> list[str]:
+    memory = hit.memory
+    by = memory.author and memory.author != IMPORTED and f"by {memory.author}"
     newer = hit.why.get("contradicted")
     doubt = newer and f"contradicted by what was said on {newer}"
-    return [part for part in (hit.date, hit.project, hit.kind, by, doubt) if part]
+    return [part for part in (memory.date, memory.project, memory.kind, by, doubt) if part]
 
 
-def reasons(hit: Hit, answer: MemoryAnswer) -> Iterator[str]:
+def reasons(hit: Found, answer: MemoryAnswer) -> Iterator[str]:
     """Give sentences that say why *hit* has its place."""
     why = hit.why
     if answer.likelihood < 1:

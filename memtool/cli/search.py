@@ -16,16 +16,16 @@ from memtool.cli.session import Session, with_vault
 from memtool.errors import MemtoolError, UsageError
 from memtool.index.engine import Index, Place, use_index
 from memtool.index.filters import Filter, Transcripts, parse_day, projects_in, reach
-from memtool.index.search import Found, Hit, newest, search, unknown_names
+from memtool.index.search import SearchResult, newest, search, snippet_of, unknown_names
 from memtool.index.semantic import Chosen, VectorSource
 from memtool.index.status import index_notices, once
 from memtool.index.times import only_time
-from memtool.recall.ledger import key_of
 from memtool.recall.uses import count_uses, read_uses
 from memtool.text.lines import without_surrogates
 from memtool.text.tokens import index_terms, term_spans
 from memtool.vault.files import read_text
 from memtool.vault.layout import KINDS, Vault
+from memtool.vault.memory import Found, Memory
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -116,7 +116,7 @@ def command(
         found = found._replace(hits=_with_uses(place, found.hits))
     elif text:
         shown = found.hits if as_json else found.hits[: len(looked.answers)]
-        count_uses(place.folder, (key_of(hit.path, hit.fact_id) for hit in shown))
+        count_uses(place.folder, (hit.memory.key for hit in shown))
     if as_json:
         notices = [*session.settings.notices, *chosen.notices, *found.notices]
         hits = [_fields(hit) for hit in found.hits]
@@ -155,7 +155,7 @@ class _Looked(NamedTuple):
     """What was searched with, the hits, and for a person an answer to each; there are none where nothing fits."""
 
     chosen: Chosen
-    found: Found
+    found: SearchResult
     answers: Sequence[MemoryAnswer] = ()
 
 
@@ -197,7 +197,7 @@ def _listed(session: Session, index: Index, wanted: Filter, here: str, page: int
     pages = -(-listed.total // limit)
     more = [f"page {page} of {pages}; `--page {page + 1}` shows the next"] if page < pages else []
     notices = (*index_notices(index), *more, *unknown_names(index, wanted), *narrowed)
-    return _Looked(Chosen(_LIST), Found(listed.hits, _LIST, notices))
+    return _Looked(Chosen(_LIST), SearchResult(listed.hits, _LIST, notices))
 
 
 def _kept_to(here: str, index: Index, wanted: Filter) -> tuple[Filter, list[str]]:
@@ -215,7 +215,7 @@ def _source(session: Session, index: Index) -> VectorSource:
 
 def _search(
     session: Session, index: Index, source: VectorSource, text: str, wanted: Filter, limit: int
-) -> tuple[Chosen, Found]:
+) -> tuple[Chosen, SearchResult]:
     chosen = source.choose(text, session.settings.search.mode)
     found = search(
         index,
@@ -226,7 +226,7 @@ def _search(
         fusion=session.settings.search.fusion,
         vectors=chosen.vectors,
     )
-    return chosen, Found(found.hits, found.mode, (*index_notices(index), *found.notices))
+    return chosen, SearchResult(found.hits, found.mode, (*index_notices(index), *found.notices))
 
 
 def _search_batch(session: Session, wanted: Filter, here: str, limit: int) -> None:
@@ -292,47 +292,68 @@ def _filter(
     )
 
 
-def _with_uses(place: Place, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
+def _with_uses(place: Place, hits: tuple[Found, ...]) -> tuple[Found, ...]:
     """Return *hits* with their authors and how often each was used. Neither has a part in the score of a search."""
-    keys = [key_of(hit.path, hit.fact_id) for hit in hits]
+    keys = [hit.memory.key for hit in hits]
     uses = read_uses(place.folder, keys)
-    authors = [hit.author or _authors(place.vault, hit) for hit in hits]
+    authors = [hit.memory.author or _authors(place.vault, hit.memory) for hit in hits]
     besides = ({"author": author, "uses": uses.get(key, 0)} for author, key in zip(authors, keys, strict=True))
     return tuple(hit._replace(why={**hit.why, **more}) for hit, more in zip(hits, besides, strict=True))
 
 
-def _authors(vault: Vault, hit: Hit) -> str:
-    """Return who said what the lines of a session note hold that *hit* found; empty for other notes."""
-    if hit.kind != "session":
+def _authors(vault: Vault, memory: Memory) -> str:
+    """Return who said what the lines of a session's note hold that were found; empty for other notes."""
+    if memory.kind != "session":
         return ""
     from memtool.vault.sessions import lines_of
 
     try:
-        lines = lines_of(read_text(vault.path(hit.path))[0])
+        lines = lines_of(read_text(vault.path(memory.path))[0])
     except (MemtoolError, OSError, UnicodeDecodeError):
         return ""
-    return ", ".join(sorted({line.author for line in lines if hit.start_line <= line.number <= hit.end_line}))
+    return ", ".join(
+        sorted({line.author for line in lines if memory.place.start_line <= line.number <= memory.place.end_line})
+    )
 
 
-def _with_doubts(hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
+def _with_doubts(hits: tuple[Found, ...]) -> tuple[Found, ...]:
     """Return *hits*, those facts marked that a newer one of them contradicts."""
-    facts = [(hit.fact_id, hit.text.partition("\n")[0], hit.date) for hit in hits if hit.fact_id]
+    facts = [
+        (memory.fact_id, memory.text.partition("\n")[0], memory.date)
+        for memory in (hit.memory for hit in hits)
+        if memory.fact_id
+    ]
     if len(facts) < 2:
         return hits
     from memtool.text.near_duplicates import newer_rivals
 
     dates = newer_rivals(facts)
     return tuple(
-        hit._replace(why={**hit.why, "contradicted": dates[hit.fact_id]}) if hit.fact_id in dates else hit
+        hit._replace(why={**hit.why, "contradicted": dates[hit.memory.id]}) if hit.memory.id in dates else hit
         for hit in hits
     )
 
 
-def _fields(hit: Hit) -> dict[str, Any]:
-    fields = hit._asdict()
-    for name in ("terms", "told", "tags", "expires", *(() if hit.turn else ("session", "turn"))):
-        del fields[name]
-    return {**fields, "snippet": hit.snippet().line}
+def _fields(hit: Found) -> dict[str, Any]:
+    memory, place = hit.memory, hit.memory.place
+    return {
+        "path": place.path,
+        "start_line": place.start_line,
+        "end_line": place.end_line,
+        "kind": memory.kind,
+        "project": memory.project,
+        "title": memory.title,
+        "heading": memory.heading,
+        "date": memory.date,
+        "category": memory.category,
+        "score": hit.score,
+        "text": memory.text,
+        "fact_id": memory.fact_id,
+        "author": memory.author,
+        "why": hit.why,
+        **({"session": hit.session, "turn": hit.turn} if hit.turn else {}),
+        "snippet": snippet_of(hit).line,
+    }
 
 
 def _print(session: Session, looked: _Looked, *, explain: bool, where: str = "") -> None:
@@ -345,8 +366,9 @@ def _print(session: Session, looked: _Looked, *, explain: bool, where: str = "")
                 click.echo(line)
     if found.hits and not answers:
         click.echo(f"Nothing fits{where}.", err=True)
-        nearest = output.shortened(output.printable(found.hits[0].title), _LONGEST_NEAREST)
-        output.say(f"The nearest is '{nearest}' ({found.hits[0].path}). Try other words, or --json to see all hits.")
+        memory = found.hits[0].memory
+        nearest = output.shortened(output.printable(memory.title), _LONGEST_NEAREST)
+        output.say(f"The nearest is '{nearest}' ({memory.path}). Try other words, or --json to see all hits.")
     elif not found.hits:
         click.echo(f"Nothing found{where}.", err=True)
         wider = "Try fewer filters" if found.mode == _LIST else "Try fewer or other words"
@@ -359,7 +381,12 @@ def _show(root: Path, looked: _Looked, *, explain: bool) -> None:
 
     if looked.found.mode == _LIST and looked.found.hits:
         rows = [
-            (hit.date, hit.kind, hit.project, screen.lines(screen.text(hit.title, "bold"), _link(root, hit, hit.path)))
+            (
+                hit.memory.date,
+                hit.memory.kind,
+                hit.memory.project,
+                screen.lines(screen.text(hit.memory.title, "bold"), _link(root, hit, hit.memory.path)),
+            )
             for hit in looked.found.hits
         ]
         screen.show(screen.table(("Date", "Kind", "Project", "Note"), rows))
@@ -375,13 +402,13 @@ def _show(root: Path, looked: _Looked, *, explain: bool) -> None:
         )
 
 
-def _link(root: Path, hit: Hit, shown: str) -> Text:
+def _link(root: Path, hit: Found, shown: str) -> Text:
     from memtool.cli import screen
 
-    return screen.text(shown, "cyan", uri=(root / hit.path).as_uri())
+    return screen.text(shown, "cyan", uri=(root / hit.memory.path).as_uri())
 
 
-def _entry(hit: Hit, answer: MemoryAnswer, *, explain: bool) -> Iterator[str]:
+def _entry(hit: Found, answer: MemoryAnswer, *, explain: bool) -> Iterator[str]:
     """Give the lines of one hit, an empty one last."""
     from memtool.cli.hits import place_of, reasons, statement_lines, title_of
     from memtool.recall.answers.found import labelled

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from memtool.errors import UsageError
+from memtool.vault.memory import Location
 
 DEPTH = 50  # hits that are asked for
 RECALL_AT = (1, 5, 10)
@@ -33,14 +34,6 @@ class KnownQuestion:
     relevant: tuple[Expected, ...]
 
 
-class HitSpan(NamedTuple):
-    """The place of a hit."""
-
-    path: str
-    first: int
-    last: int
-
-
 def parse_questions(lines: Iterable[str]) -> list[KnownQuestion]:
     """Return the questions in JSON *lines*: `{"query": …, "relevant": ["path", {"path": …, "lines": [3, 9]}]}`.
 
@@ -60,7 +53,7 @@ def parse_questions(lines: Iterable[str]) -> list[KnownQuestion]:
     return questions
 
 
-def evaluate(questions: Sequence[KnownQuestion], places: Sequence[Sequence[HitSpan]]) -> dict[str, float]:
+def evaluate(questions: Sequence[KnownQuestion], places: Sequence[Sequence[Location]]) -> dict[str, float]:
     """Return the mean of each metric over *questions*; *places* are the hits of each, best first.
 
     `hit@1` is the share of questions whose first note is relevant. Recall and MRR count distinct notes in the order of
@@ -87,7 +80,7 @@ def _evidence(item: str | dict[str, Any]) -> Expected:
     return Expected(str(item["path"]), int(first), int(last))
 
 
-def _metrics(question: KnownQuestion, hits: Sequence[HitSpan]) -> dict[str, float]:
+def _metrics(question: KnownQuestion, hits: Sequence[Location]) -> dict[str, float]:
     relevant = {evidence.path for evidence in question.relevant}
     found = [path in relevant for path in dict.fromkeys(hit.path for hit in hits)]
     row = {"hit@1": float(found[:1] == [True])}
@@ -95,7 +88,7 @@ def _metrics(question: KnownQuestion, hits: Sequence[HitSpan]) -> dict[str, floa
     row[f"mrr@{MRR_AT}"] = next((1 / rank for rank, hit in enumerate(found[:MRR_AT], 1) if hit), 0.0)
     lines = {(e.path, line) for e in question.relevant if e.first for line in range(e.first, e.last + 1)}
     if lines:
-        shown = {(hit.path, line) for hit in hits[:LINES_AT] for line in range(hit.first, hit.last + 1)}
+        shown = {(hit.path, line) for hit in hits[:LINES_AT] for line in range(hit.start_line, hit.end_line + 1)}
         row[f"lines@{LINES_AT}"] = len(lines & shown) / len(lines)
     return row
 

@@ -18,6 +18,7 @@ from memtool.index.lexical import CANDIDATES, Lexical, coverage, lexical_search
 from memtool.index.semantic import Semantic, Vectors, semantic_search
 from memtool.text.languages import all_labels
 from memtool.text.tokens import is_stop_word, query_terms, term_spans
+from memtool.vault.memory import Found, Location, Memory
 
 if TYPE_CHECKING:
     from memtool.index.tables import Tables
@@ -25,12 +26,12 @@ if TYPE_CHECKING:
 LONGEST_QUERY = 20_000  # characters
 _FIELDS = (
     "c.start_line, c.end_line, c.heading, c.text, c.kind, c.project, c.date, c.category, c.fact_id, c.author,"
-    " c.tags, c.expires, n.ref AS path, n.title"
+    " c.tags, c.expires, c.status, n.ref AS path, n.title"
 )
 _DAY = "CASE WHEN c.date <> '' THEN c.date ELSE date(n.mtime_ns / 1000000000, 'unixepoch', 'localtime') END"
 _HEAD = ("project", "updated", "directory", "transcript", "links")  # labels of a session's note
 WIDTH = 240  # characters
-LONGEST_TOLD = 1_000  # characters of statements that were chosen: they are whole
+LONGEST_SHOWN = 1_000  # characters of statements that were chosen: they are whole
 TURN = "transcript"  # the kind of a hit that is a turn of a kept session
 _LONGEST_CUT = 20  # characters of a word that a snippet may leave out at its beginning
 
@@ -47,43 +48,10 @@ class Snippet(NamedTuple):
         return self.text.replace("\n", " ")
 
 
-class Hit(NamedTuple):
-    """A chunk that was found: its row, the *terms* that show why, and in *why* what its score is made of.
-
-    *told* is what its snippet is made of, where that is not all of its text. Of the kind `transcript` it is a *turn* of
-    the *session* whose note *path* is.
-    """
-
-    path: str
-    start_line: int
-    end_line: int
-    kind: str
-    project: str
-    title: str
-    heading: str
-    date: str
-    category: str
-    score: float
-    text: str
-    fact_id: str = ""
-    author: str = ""
-    tags: str = ""  # as the index holds them: folded, a space around each
-    expires: str = ""
-    why: Mapping[str, Any] = {}
-    terms: frozenset[str] = frozenset()
-    told: str = ""
-    session: str = ""
-    turn: int = 0
-
-    def snippet(self) -> Snippet:
-        """Return the part of the text to show; made when it is shown, as it takes longer than to find the chunk."""
-        return snippet(self.told or self.text, self.terms, max(WIDTH, min(len(self.told), LONGEST_TOLD)))
-
-
-class Found(NamedTuple):
+class SearchResult(NamedTuple):
     """The hits of one query, best first; the mode that was really used; what the user should know."""
 
-    hits: tuple[Hit, ...]
+    hits: tuple[Found, ...]
     mode: str
     notices: tuple[str, ...] = ()
 
@@ -107,7 +75,7 @@ def search(
     mode: str = "bm25",
     fusion: str = "adaptive",
     vectors: Vectors | None = None,
-) -> Found:
+) -> SearchResult:
     """Return the chunks of *index* that answer *text*.
 
     Args:
@@ -137,7 +105,7 @@ def search(
         notices.append("the query is long: only its rarest words were used")
     for word, completions in ranked.lexical.completed.items():
         notices.append(f"'{word}' occurs nowhere; searched for {', '.join(completions[:5])}")
-    found = Found(tuple(hits), ranked.mode, tuple(notices))
+    found = SearchResult(tuple(hits), ranked.mode, tuple(notices))
     if wanted.transcripts == "no" or not text.strip():
         return found
     from memtool.index.turns import with_turns
@@ -176,7 +144,7 @@ def _in_order(scores: dict[int, float]) -> list[int]:
     return sorted(scores, key=lambda chunk_id: (-scores[chunk_id], chunk_id))
 
 
-def _hits(db: Tables, ranked: Ranking, terms: Sequence[str], limit: int) -> list[Hit]:
+def _hits(db: Tables, ranked: Ranking, terms: Sequence[str], limit: int) -> list[Found]:
     order = list(ranked.scores) if ranked.mode == "bm25" else _in_order(ranked.scores)
     yields = sessions_of_days(db, order)
     scores = ranking.yielding({chunk_id: ranked.scores[chunk_id] for chunk_id in order}, yields)
@@ -187,8 +155,7 @@ def _hits(db: Tables, ranked: Ranking, terms: Sequence[str], limit: int) -> list
     marked = frozenset([*terms, *spelt, *completed_terms(ranked.lexical.completed)])
     reasons = _Reasons(ranked)
     return [
-        Hit(score=round(scores[chunk_id], 4), why=reasons.of(chunk_id), terms=marked, **rows[chunk_id])
-        for chunk_id in kept
+        Found(_memory(rows[chunk_id]), round(scores[chunk_id], 4), reasons.of(chunk_id), marked) for chunk_id in kept
     ]
 
 
@@ -258,7 +225,7 @@ class _Reasons:
 class Page(NamedTuple):
     """Some of the notes and facts that a filter leaves, newest first, and how many there are in all."""
 
-    hits: tuple[Hit, ...]
+    hits: tuple[Found, ...]
     total: int
 
 
@@ -279,7 +246,7 @@ def newest(index: Index, wanted: Filter, *, limit: int, page: int = 1) -> Page:
     )
     names = [column[0] for column in cursor.description]
     rows = (dict(zip(names, row, strict=True)) for row in cursor)
-    return Page(tuple(Hit(score=0.0, told=_told(row, wanted), **row) for row in rows), int(total))
+    return Page(tuple(Found(_memory(row), shown=_decisions(row, wanted)) for row in rows), int(total))
 
 
 def unknown_names(index: Index, wanted: Filter) -> Iterator[str]:
@@ -299,7 +266,7 @@ def unknown_names(index: Index, wanted: Filter) -> Iterator[str]:
                 yield f"no note has the {column} '{name}'; {told if known else 'none has any'}"
 
 
-def _told(row: dict[str, str], wanted: Filter) -> str:
+def _decisions(row: dict[str, Any], wanted: Filter) -> str:
     """Return the decisions in a session's chunk, if it is they that are asked for: then the list shows them."""
     if row["kind"] != "session" or "decision" not in {*wanted.kinds, *wanted.categories}:
         return ""
@@ -312,6 +279,23 @@ def _told(row: dict[str, str], wanted: Filter) -> str:
 def _listed(names: object) -> str:
     some = sorted(islice(iter(names), 9))  # type: ignore[call-overload]
     return ", ".join(map(str, some))
+
+
+def _memory(row: Mapping[str, Any]) -> Memory:
+    """Return the memory in a row of `_FIELDS`."""
+    place = Location(row["path"], row["start_line"], row["end_line"])
+    return Memory(
+        row["fact_id"] or place.path, row["text"], row["kind"], place,
+        title=row["title"], heading=row["heading"], author=row["author"], project=row["project"],
+        category=row["category"], date=row["date"], tags=tuple(row["tags"].split()), expires=row["expires"],
+        status="" if row["status"] == "active" else row["status"],
+    )  # fmt: skip
+
+
+def snippet_of(found: Found) -> Snippet:
+    """Return the part of a memory to show; made when it is shown, as it takes longer than to find the memory."""
+    width = max(WIDTH, min(len(found.shown), LONGEST_SHOWN))
+    return snippet(found.shown or found.memory.text, found.terms, width)
 
 
 def snippet(text: str, terms: frozenset[str], width: int = WIDTH) -> Snippet:

@@ -21,7 +21,7 @@ from memtool.errors import MemtoolError
 from memtool.index.engine import Index
 from memtool.index.filters import Filter
 from memtool.index.lexical import share_of
-from memtool.index.search import TURN, Found, Hit
+from memtool.index.search import TURN, SearchResult
 from memtool.index.turn_table import (
     TurnLine,
     drop_damaged,
@@ -35,6 +35,7 @@ from memtool.index.turn_table import (
 )
 from memtool.text.tokens import query_terms
 from memtool.vault.layout import Vault
+from memtool.vault.memory import Found, Location, Memory
 from memtool.vault.sources import note_in, read_lines, source_ref
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ _SESSIONS = 10  # that are looked at besides those that are given
 class FoundTurns(NamedTuple):
     """Turns, best first; the *idf* of the question's terms among all turns; what the user should know."""
 
-    hits: tuple[Hit, ...] = ()
+    hits: tuple[Found, ...] = ()
     idf: Mapping[str, float] = {}
     notices: tuple[str, ...] = ()
 
@@ -85,14 +86,16 @@ def _found(index: Index, db: sqlite3.Connection, text: str, wanted: Filter, limi
     return FoundTurns(tuple(islice(_hits(index, db, best, idf, wanted), limit)), idf)
 
 
-def with_turns(index: Index, found: Found, text: str, wanted: Filter, *, limit: int) -> Found:
+def with_turns(index: Index, found: SearchResult, text: str, wanted: Filter, *, limit: int) -> SearchResult:
     """Return what was *found* among the notes, and the turns of sessions that answer *text* better, or only those."""
     if wanted.transcripts == "only":
         turns = find_turns(index, text, wanted, limit=limit)
-        return Found(turns.hits, "bm25", turns.notices)
+        return SearchResult(turns.hits, "bm25", turns.notices)
     turns = find_turns(index, text, wanted, limit=1)
-    best = found.hits[0] if found.hits else None
-    covered = share_of(turns.idf, telling_terms(f"{best.title} {best.heading} {best.text}")) if best else 0.0
+    best, covered = found.hits[0] if found.hits else None, 0.0
+    if best:
+        memory = best.memory
+        covered = share_of(turns.idf, telling_terms(f"{memory.title} {memory.heading} {memory.text}"))
     better = [hit for hit in turns.hits if hit.score >= max(_FLOOR, covered + _MORE)]
     least = best.score if best else 0.0
     first = [hit._replace(score=round(least + (abs(least) or 1.0) * (hit.score - covered), 4)) for hit in better]
@@ -116,7 +119,7 @@ def _hits(
     best: Iterable[tuple[tuple[str, str], list[tuple[int, int]]]],
     idf: Mapping[str, float],
     wanted: Filter,
-) -> Iterator[Hit]:
+) -> Iterator[Found]:
     """Give the best turn of each session, best first."""
     from memtool.index.lookup import find_session
 
@@ -152,7 +155,7 @@ def _turn_hit(
     note: SessionPlace,
     place: tuple[int, int],
     idf: Mapping[str, float],
-) -> Hit | None:
+) -> Found | None:
     """Return what stands at *place* now: None where its source has changed, or its owner has forgotten it."""
     number, at = place
     vault = index.place.vault
@@ -170,24 +173,12 @@ def _turn_hit(
     text = "\n".join(line.text for line in lines)
     best = max(lines, key=lambda line: share_of(idf, telling_terms(line.text)))
     score = share_of(idf, telling_terms(text))
-    return Hit(
-        path=note.ref,
-        start_line=1,
-        end_line=1,
-        kind=TURN,
-        project=note.project,
-        title=note.title,
-        heading=f"turn {number}",
-        date=note.date,
-        category="conversation",
-        score=round(score, 4),
-        text=text,
-        author=best.author,
-        why={"transcript": {"covered": round(score, 3)}},
-        terms=frozenset(idf),
-        session=session,
-        turn=number,
-    )
+    memory = Memory(
+        note.ref, text, TURN, Location(note.ref, 1, 1), title=note.title, heading=f"turn {number}", author=best.author,
+        project=note.project, category="conversation", date=note.date,
+    )  # fmt: skip
+    why = {"transcript": {"covered": round(score, 3)}}
+    return Found(memory, round(score, 4), why, frozenset(idf), session=session, turn=number)
 
 
 def _as_indexed(db: sqlite3.Connection, vault: Vault, session: str) -> bytes:

@@ -24,7 +24,7 @@ from memtool.errors import MemtoolError
 from memtool.index.engine import Index, Unbuilt, place_of, use_index
 from memtool.index.filters import Filter, Transcripts, reach
 from memtool.index.lexical import inverse_frequencies, share_of
-from memtool.index.search import Found, Hit, newest, search
+from memtool.index.search import SearchResult, newest, search, snippet_of
 from memtool.index.semantic import VectorSource
 from memtool.index.status import index_notices
 from memtool.index.times import only_time
@@ -33,7 +33,6 @@ from memtool.processes import start_command
 from memtool.recall.answers.answer import LISTED, TO_AGENT, MemoryAnswer
 from memtool.recall.answers.found import CHUNKS, answers_of, in_words, labelled, memories
 from memtool.recall.framing import quoted
-from memtool.recall.ledger import key_of
 from memtool.recall.prompts.evidence import weighed
 from memtool.recall.uses import read_uses
 from memtool.text.lines import cut, one_line, without_surrogates
@@ -42,6 +41,7 @@ from memtool.text.similarity import is_said, words
 from memtool.text.tokens import fold, index_terms, query_terms
 from memtool.vault.authors import USER
 from memtool.vault.layout import DAILY, KINDS
+from memtool.vault.memory import Found
 from memtool.vault.project_area import ProjectArea, remembered_folders
 from memtool.workspace import Workspace
 
@@ -141,14 +141,16 @@ def _page(work: Workspace, index: Index, text: str, wanted: Filter, project: str
         hits, best = tuple(every[limit * (page - 1) : limit * page]), every[0].score if every else 1.0
         more, notices = len(every) > limit * page, (*index_notices(index), *found.notices)
         answers = answers_of(index.db, text, hits, TO_AGENT, best=best, is_first=page == 1)
-    dates = newer_rivals((hit.fact_id, hit.text.partition("\n")[0], hit.date) for hit in hits if hit.fact_id)
+    facts = [hit.memory for hit in hits if hit.memory.fact_id]
+    dates = newer_rivals((fact.id, fact.text.partition("\n")[0], fact.date) for fact in facts)
     told = (_remembered(hit, answer, best, dates) for hit, answer in zip(hits, answers, strict=False))
     return SearchPage(project, tuple(told), page, more and bool(answers), notices)
 
 
-def _says_more(hit: Hit) -> bool:
+def _says_more(hit: Found) -> bool:
     """Return whether *hit* says something: of a decision the title may be all, of an overview it is its name."""
-    return hit.kind not in _OVERVIEWS or _plain(hit.text) != _plain(hit.title)
+    memory = hit.memory
+    return memory.kind not in _OVERVIEWS or _plain(memory.text) != _plain(memory.title)
 
 
 def within_reach(index: Index, here: str, text: str, wanted: Filter) -> Filter:
@@ -161,7 +163,7 @@ def within_reach(index: Index, here: str, text: str, wanted: Filter) -> Filter:
     return wanted._replace(projects=projects, kinds=tuple(set(kinds) - {DAILY})) if projects else wanted
 
 
-def searched(work: Workspace, index: Index, text: str, wanted: Filter, *, limit: int) -> Found:
+def searched(work: Workspace, index: Index, text: str, wanted: Filter, *, limit: int) -> SearchResult:
     """Return the hits of a search; by meaning, too, where the warm helper holds the model: none is loaded here."""
     with suppress(MemtoolError, OSError):
         start_helper(work)
@@ -212,21 +214,22 @@ def _index_in_background(work: Workspace) -> None:
         start_command(work.vault.root, work.environ, "index", "--status", yielding=True)
 
 
-def _remembered(hit: Hit, answer: MemoryAnswer, best: float, contradicted: Mapping[str, str]) -> FoundMemory:
-    numbers = [line.number for line in answer.statements if line.number and not hit.fact_id]
-    lines = (min(numbers), max(numbers)) if numbers else (hit.start_line, hit.end_line)
+def _remembered(hit: Found, answer: MemoryAnswer, best: float, contradicted: Mapping[str, str]) -> FoundMemory:
+    memory = hit.memory
+    numbers = [line.number for line in answer.statements if line.number and not memory.fact_id]
+    lines = (min(numbers), max(numbers)) if numbers else memory.place[1:]
     return FoundMemory(
-        hit.kind,
-        hit.date,
-        hit.project,
-        hit.author,
-        hit.title,
-        hit.path,
+        memory.kind,
+        memory.date,
+        memory.project,
+        memory.author,
+        memory.title,
+        memory.path,
         f"turn {hit.turn}" if hit.turn else f"{lines[0]}-{lines[1]}",
         round(hit.score / (best or 1.0), 2),
         quoted("\n".join(labelled(answer.statements))),
-        hit.fact_id,
-        contradicted.get(hit.fact_id, ""),
+        memory.fact_id,
+        contradicted.get(memory.fact_id, ""),
         in_words(answer.likelihood) if answer.likelihood < 1 else "",
     )
 
@@ -279,7 +282,7 @@ def search_memories(
     text = without_surrogates(query)
     here = work.area()
 
-    def look(index: Index) -> tuple[list[Hit], dict[str, float], tuple[str, ...]]:
+    def look(index: Index) -> tuple[list[Found], dict[str, float], tuple[str, ...]]:
         wanted = Filter(work.now(), projects=projects)
         wanted = wanted if projects else within_reach(index, here.name, text, wanted)
         found = searched(work, index, text, wanted, limit=_CANDIDATES)
@@ -292,37 +295,43 @@ def search_memories(
     return RankedMemories(tuple(best[:limit]), notices)
 
 
-def _written(work: Workspace, hits: Sequence[Hit], idf: Mapping[str, float]) -> Iterator[RankedMemory]:
+def _written(work: Workspace, hits: Sequence[Found], idf: Mapping[str, float]) -> Iterator[RankedMemory]:
     """Give the facts and notes among *hits*, each note once, at its best place."""
     best = hits[0].score if hits else 1.0
-    covered = share_of(idf, index_terms(f"{hits[0].title} {hits[0].heading} {hits[0].text}")) if hits else 0.0
-    uses = read_uses(work.index_folder, [key_of(hit.path, hit.fact_id) for hit in hits])
+    covered = (
+        share_of(idf, index_terms(f"{hits[0].memory.title} {hits[0].memory.heading} {hits[0].memory.text}"))
+        if hits
+        else 0.0
+    )
+    uses = read_uses(work.index_folder, [hit.memory.key for hit in hits])
     seen = set()
     for hit in hits:
-        memory_id = hit.fact_id or hit.path
-        if memory_id in seen:
+        memory, place = hit.memory, hit.memory.place
+        if memory.id in seen:
             continue
-        seen.add(memory_id)
-        source = FACT if hit.fact_id else NOTE
+        seen.add(memory.id)
+        source = FACT if memory.fact_id else NOTE
         relevance = covered * hit.score / (best or 1.0) * SOURCE[source]
         yield RankedMemory(
-            _score(relevance, hit.category, hit.date, work.now().date(), uses.get(key_of(hit.path, hit.fact_id), 0)),
+            _score(relevance, memory.category, memory.date, work.now().date(), uses.get(memory.key, 0)),
             source,
-            memory_id,
-            hit.category,
-            hit.date,
-            hit.project,
-            hit.author,
-            "" if hit.fact_id else hit.title,
-            hit.text.partition("\n")[0] if hit.fact_id else hit.snippet().line,
-            f"{hit.path}:{hit.start_line}-{hit.end_line}",
+            memory.id,
+            memory.category,
+            memory.date,
+            memory.project,
+            memory.author,
+            "" if memory.fact_id else memory.title,
+            memory.text.partition("\n")[0] if memory.fact_id else snippet_of(hit).line,
+            f"{place.path}:{place.start_line}-{place.end_line}",
             round(relevance, 4),
         )
 
 
-def _typed(work: Workspace, here: ProjectArea, hits: Iterable[Hit], idf: Mapping[str, float]) -> Iterator[RankedMemory]:
+def _typed(
+    work: Workspace, here: ProjectArea, hits: Iterable[Found], idf: Mapping[str, float]
+) -> Iterator[RankedMemory]:
     """Give the prompts that hold much of the query and that no note tells of."""
-    told = [words(hit.text) for hit in hits]
+    told = [words(hit.memory.text) for hit in hits]
     beginnings = [term[: max(3, len(term) - 1)] for term in idf]  # of a stem, whose last letter may not be the word's
     best: dict[str, tuple[float, _Prompt]] = {}
     for prompt in _prompts(work.client_folder / "history.jsonl", work.now().tzinfo):

@@ -12,7 +12,7 @@ from memtool.errors import MemtoolError, NoteNotFound, UsageError
 from memtool.history.one_commit import Kept, alone, commit, keep_edits
 from memtool.index.engine import catch_up, place_of, use_index
 from memtool.index.filters import Filter
-from memtool.index.search import Hit, newest
+from memtool.index.search import newest
 from memtool.memory.forget import FACT, NOTE, TODO, ForgetTarget, find_target, forget
 from memtool.memory.new_memory import NewMemory, prepared
 from memtool.memory.remember import by_words, remember
@@ -24,6 +24,7 @@ from memtool.vault.facts import fields_of, parse_facts
 from memtool.vault.files import content_hash, hash_of, read_text, replace
 from memtool.vault.layout import area_folder, project_of
 from memtool.vault.marks import holds_two_texts
+from memtool.vault.memory import Found
 from memtool.vault.project_area import ProjectArea
 from memtool.vault.reading import OVERVIEW, Ref, read_note
 from memtool.vault.todos import change_todo, close_todo, find_todos
@@ -213,12 +214,13 @@ def _todos(work: Workspace, project: str) -> Iterator[ManagedItem]:
                 yield ManagedItem(f"{ref}:{todo.line}", _version_of(todo.text), TODO, text=todo.text)
 
 
-def _item(work: Workspace, hit: Hit) -> ManagedItem | None:
-    what, name = (FACT, hit.fact_id) if hit.fact_id else (NOTE, hit.path)
+def _item(work: Workspace, hit: Found) -> ManagedItem | None:
+    memory = hit.memory
+    what, name = (FACT, memory.fact_id) if memory.fact_id else (NOTE, memory.path)
     with suppress(MemtoolError, OSError):
-        item = _read(work, ForgetTarget(what, name, hit.path, hit.text))
-        text = item.text if hit.fact_id else hit.title
-        return item._replace(kind=hit.kind, date=hit.date, author=hit.author, text=text)
+        item = _read(work, ForgetTarget(what, name, memory.path, memory.text))
+        text = item.text if memory.fact_id else memory.title
+        return item._replace(kind=memory.kind, date=memory.date, author=memory.author, text=text)
     return None
 
 

@@ -16,7 +16,7 @@ from memtool.history.one_commit import alone, commit, keep_edits
 from memtool.index.engine import catch_up, place_of, use_index
 from memtool.index.filters import Filter, folded_tag
 from memtool.index.lookup import find_note
-from memtool.index.search import Hit, newest
+from memtool.index.search import newest
 from memtool.memory.fact_book import StoredFact, change_fact, checked_values, read_facts
 from memtool.memory.new_memory import NewMemory, prepared
 from memtool.memory.remember import remember
@@ -28,6 +28,7 @@ from memtool.vault.facts import Fact, change, fields_of
 from memtool.vault.files import content_hash, read_text, replace
 from memtool.vault.layout import is_archived
 from memtool.vault.marks import UNSOLVED
+from memtool.vault.memory import Found
 from memtool.vault.reading import WHOLE, Ref, read_note
 from memtool.workspace import Workspace
 
@@ -80,7 +81,7 @@ class StoredMemory(NamedTuple):
 class MemoryPage(NamedTuple):
     """Some memories of a list, and how many there are in all."""
 
-    hits: tuple[Hit, ...]
+    hits: tuple[Found, ...]
     total: int
 
 
@@ -104,7 +105,7 @@ def list_memories(work: Workspace, wanted: Filter, *, limit: int, offset: int = 
     """
     most = offset + limit if order == NEWEST else _MOST_SORTED
     found = use_index(place_of(work), lambda index: newest(index, wanted, limit=most))
-    hits: Sequence[Hit] = found.hits
+    hits: Sequence[Found] = found.hits
     if order == USES:
         uses = uses_of(work, hits)
         hits = sorted(hits, key=lambda hit: -uses.get(id_of(hit), 0))
@@ -140,28 +141,28 @@ def change_memory(work: Workspace, memory_id: str, values: Mapping[str, Any], *,
     return changed_id
 
 
-def id_of(hit: Hit) -> str:
+def id_of(hit: Found) -> str:
     """Return the id of the memory that was found."""
-    return hit.fact_id or hit.path
+    return hit.memory.id
 
 
-def uses_of(work: Workspace, hits: Sequence[Hit]) -> dict[str, int]:
+def uses_of(work: Workspace, hits: Sequence[Found]) -> dict[str, int]:
     """Return how often each of *hits* was used, by its id."""
-    keys = {key_of(hit.path, hit.fact_id): id_of(hit) for hit in hits}
+    keys = {hit.memory.key: id_of(hit) for hit in hits}
     counted = read_uses(work.index_folder, list(keys)) if keys else {}
     return {keys[key]: count for key, count in counted.items()}
 
 
-def _changed_at(work: Workspace) -> Callable[[Hit], float]:
+def _changed_at(work: Workspace) -> Callable[[Found], float]:
     """Return what gives the time at which a memory was changed last: a note's by its file, a fact's as it says."""
     facts = {stored.fact.id: stored.fact.updated or stored.fact.timestamp for stored in read_facts(work.vault)}
     zone = work.now().tzinfo
 
-    def changed_at(hit: Hit) -> float:
+    def changed_at(hit: Found) -> float:
         with suppress(OSError, ValueError, OverflowError):
-            if not hit.fact_id:
-                return (work.vault.root / hit.path).stat().st_mtime
-            moment = dt.datetime.fromisoformat(facts.get(hit.fact_id, ""))
+            if not hit.memory.fact_id:
+                return (work.vault.root / hit.memory.path).stat().st_mtime
+            moment = dt.datetime.fromisoformat(facts.get(hit.memory.fact_id, ""))
             return (moment if moment.tzinfo else moment.replace(tzinfo=zone)).timestamp()
         return 0.0
 

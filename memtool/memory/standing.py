@@ -12,7 +12,7 @@ from memtool.errors import MemtoolError
 from memtool.index.chunking import pieces_of
 from memtool.index.engine import Index
 from memtool.index.filters import Filter
-from memtool.index.search import Hit, search
+from memtool.index.search import search
 from memtool.index.semantic import Vectors
 from memtool.memory.new_memory import FACT
 from memtool.text.near_duplicates import (
@@ -26,6 +26,7 @@ from memtool.vault.authors import IMPORTED
 from memtool.vault.facts import parse_facts
 from memtool.vault.files import read_text
 from memtool.vault.layout import Vault
+from memtool.vault.memory import Found
 from memtool.vault.note import FOLDERS, Note, parse_note
 
 _LOOKED_AT = 20  # hits
@@ -104,23 +105,23 @@ def _of_same_meaning(index: Index, text: str, wanted: Filter, vectors: Vectors, 
     return None
 
 
-def _statements(vault: Vault, hits: Iterable[Hit]) -> Iterator[Standing]:
+def _statements(vault: Vault, hits: Iterable[Found]) -> Iterator[Standing]:
     """Give the statements of *hits*: facts without their evidence, lines of a list one by one, notes whole."""
     facts: dict[str, dict[str, Standing]] = {}
     seen: set[str] = set()
-    for hit in hits:
-        if hit.fact_id:
-            if hit.path not in facts:
-                facts[hit.path] = _facts_in(vault, hit.path)
-            if hit.fact_id in facts[hit.path]:
-                yield facts[hit.path][hit.fact_id]
-        elif hit.kind in FOLDERS:
-            if hit.path not in seen:
-                seen.add(hit.path)
-                yield from _note_at(vault, hit.path)
+    for memory in (hit.memory for hit in hits):
+        if memory.fact_id:
+            if memory.path not in facts:
+                facts[memory.path] = _facts_in(vault, memory.path)
+            if memory.id in facts[memory.path]:
+                yield facts[memory.path][memory.id]
+        elif memory.kind in FOLDERS:
+            if memory.path not in seen:
+                seen.add(memory.path)
+                yield from _note_at(vault, memory.path)
         else:
-            for piece in pieces_of(hit.text) or [hit.text]:
-                yield Standing(hit.path, hit.start_line, hit.end_line, piece.lstrip("-*+ "))
+            for piece in pieces_of(memory.text) or [memory.text]:
+                yield Standing(*memory.place, piece.lstrip("-*+ "))
 
 
 def _facts_in(vault: Vault, ref: str) -> dict[str, Standing]:

@@ -88,7 +88,7 @@ class _Anchor(NamedTuple):
     date: str
     minute: str = ""
     path: str = ""
-    lines: tuple[int, int] = (0, 0)
+    lines: tuple[int, ...] = (0, 0)
     fact_id: str = ""
     project: str = ""
 
@@ -227,10 +227,11 @@ class _Events:
         for archived in (False, True):
             dated = Filter(today, projects=projects, since="0000-01-01", archived=archived)
             for hit in search(self._index, asked, dated, limit=_TRIED).hits:
-                anchor = _Anchor(hit.date, path=hit.path, lines=(hit.start_line, hit.end_line), fact_id=hit.fact_id)
-                if hit.kind == DAY:
+                memory = hit.memory
+                anchor = _Anchor(memory.date, path=memory.path, lines=memory.place[1:], fact_id=memory.fact_id)
+                if memory.kind == DAY:
                     anchor = self._line_of_day(anchor, hit.terms) or _NOWHERE
-                if hit.kind not in _PAGES and anchor.date:
+                if memory.kind not in _PAGES and anchor.date:
                     return anchor
         raise NoteNotFound(asked)
 

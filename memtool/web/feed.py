@@ -14,13 +14,14 @@ from pydantic import BaseModel, Field
 from memtool.errors import MemtoolError, UsageError
 from memtool.index.engine import place_of, use_index
 from memtool.index.filters import projects_in
-from memtool.index.search import Hit
+from memtool.index.search import snippet_of
 from memtool.memory.event_log import GIVEN
 from memtool.memory.memories import id_of, list_memories
 from memtool.memory.timeline import DAY, EDIT, FACT, SESSION, UNTIMED, Event, timeline
 from memtool.recall.given import PROMPT, read_givings, sessions_given
 from memtool.recall.ledger import ledger_folder
 from memtool.vault.files import read_head
+from memtool.vault.memory import Found
 from memtool.vault.note import Note, parse_note
 from memtool.web.calls import LONGEST_NAME, LONGEST_QUERY
 from memtool.web.request_search import SearchAsked, filter_of, search_vault
@@ -171,7 +172,9 @@ def _listed(work: Workspace, wanted: Wanted) -> Part:
     offset = int(wanted.cursor.rpartition("_")[2] or 0)
     listing = list_memories(work, filter_of(work, _asked(wanted)), limit=PART, offset=offset)
     more = offset + PART < listing.total
-    return Part(tuple(map(_card_of_hit, listing.hits)), f"{listing.hits[-1].date}_{offset + PART}" if more else "")
+    return Part(
+        tuple(map(_card_of_hit, listing.hits)), f"{listing.hits[-1].memory.date}_{offset + PART}" if more else ""
+    )
 
 
 def _prompts(work: Workspace, wanted: Wanted) -> Part:
@@ -272,18 +275,19 @@ def _card_of_prompt(given: GivenPrompt) -> Card:
     )
 
 
-def _card_of_hit(hit: Hit) -> Card:
-    shown = hit.snippet()
+def _card_of_hit(hit: Found) -> Card:
+    memory = hit.memory
+    shown = snippet_of(hit)
     return Card(
         _address(id_of(hit)),
-        hit.kind,
-        hit.date,
+        memory.kind,
+        memory.date,
         "",
-        hit.project,
+        memory.project,
         tuple(_pieces(shown.text, shown.marks)),
-        category=hit.category,
-        title="" if hit.fact_id else hit.title,
-        author=hit.author,
+        category=memory.category,
+        title="" if memory.fact_id else memory.title,
+        author=memory.author,
     )
 
 

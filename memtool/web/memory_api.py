@@ -76,7 +76,7 @@ def add_memory_calls(
 def _found(open_workspace: OpenWorkspace, asked: SearchAsked) -> dict[str, Any]:
     work = open_workspace(None)
     answer = search_vault(work, asked)
-    count_uses(work.index_folder, (key_of(hit.path, hit.fact_id) for hit in answer.hits))
+    count_uses(work.index_folder, (hit.memory.key for hit in answer.hits))
     return found_fields(work, asked, answer)
 
 

@@ -17,13 +17,14 @@ from memtool.errors import MemtoolError, NoteNotFound, UsageError
 from memtool.index.engine import Index, place_of, use_index
 from memtool.index.filters import Filter
 from memtool.index.lookup import find_fact, find_note, find_ref
-from memtool.index.search import Hit
+from memtool.index.search import snippet_of
 from memtool.memory.fact_book import read_facts
 from memtool.memory.memories import get_memory, list_memories
 from memtool.memory.timeline import EDIT, FACT, SESSION, Event, events_of
 from memtool.text.tokens import index_terms
 from memtool.vault.authors import ASKED, SUMMARY, TITLE
 from memtool.vault.files import read_head
+from memtool.vault.memory import Found
 from memtool.vault.session_names import session_at
 from memtool.vault.sessions import TOLD, Line, SessionNote, lines_of, parse_session
 from memtool.web.request_search import SearchAsked, search_vault
@@ -89,7 +90,7 @@ def is_of_session(ref: str) -> bool:
     return ref.startswith(_FOLDERS)
 
 
-def find_hits(work: Workspace, query: str, wanted: Filter) -> tuple[Iterator[Hit], tuple[str, ...]]:
+def find_hits(work: Workspace, query: str, wanted: Filter) -> tuple[Iterator[Found], tuple[str, ...]]:
     """Return all notes and facts, the best first, or the newest where nothing is asked; and notices.
 
     They are looked up a part at a time, as far as the caller reads on.
@@ -98,14 +99,14 @@ def find_hits(work: Workspace, query: str, wanted: Filter) -> tuple[Iterator[Hit
         MemtoolError: the vault or its index cannot be read.
     """
 
-    def look(most: int) -> tuple[Sequence[Hit], tuple[str, ...]]:
+    def look(most: int) -> tuple[Sequence[Found], tuple[str, ...]]:
         if not query:
             return list_memories(work, wanted, limit=most).hits, ()
         asked = SearchAsked(query=query).model_copy(update={"limit": most})
         found = search_vault(work, asked, wanted=wanted, each_once=False)
         return found.hits, found.notices
 
-    def all_of(hits: Sequence[Hit]) -> Iterator[Hit]:
+    def all_of(hits: Sequence[Found]) -> Iterator[Found]:
         yield from hits
         most = _AT_FIRST
         while len(hits) == most:
@@ -118,7 +119,7 @@ def find_hits(work: Workspace, query: str, wanted: Filter) -> tuple[Iterator[Hit
 
 
 def observations_in(
-    work: Workspace, hits: Iterable[Hit], query: str, is_wanted: Callable[[Observation], bool]
+    work: Workspace, hits: Iterable[Found], query: str, is_wanted: Callable[[Observation], bool]
 ) -> Iterator[Observation]:
     """Give what *hits* tell of and *is_wanted*; of a note with many statements those that speak of *query*.
 
@@ -126,7 +127,7 @@ def observations_in(
     """
     terms, read, seen = set(index_terms(query)), set[tuple[str, str]](), set[str]()
     for hit in hits:
-        key = hit.path, hit.fact_id
+        key = hit.memory.path, hit.memory.fact_id
         if key in read:
             continue
         read.add(key)
@@ -136,13 +137,13 @@ def observations_in(
                 yield _with_figures(work, one)
 
 
-def summaries_in(work: Workspace, hits: Iterable[Hit]) -> Iterator[tuple[SessionSummary, tuple[Observation, ...]]]:
+def summaries_in(work: Workspace, hits: Iterable[Found]) -> Iterator[tuple[SessionSummary, tuple[Observation, ...]]]:
     """Give the sessions of which *hits* tell, each once, with their statements."""
     seen = set[str]()
     for hit in hits:
-        if hit.path not in seen and is_of_session(hit.path) and (text := _text(work, hit.path)):
-            seen.add(hit.path)
-            yield _summary(work, hit.path, text), tuple(_of_session(work, hit.path))
+        if hit.memory.path not in seen and is_of_session(hit.memory.path) and (text := _text(work, hit.memory.path)):
+            seen.add(hit.memory.path)
+            yield _summary(work, hit.memory.path, text), tuple(_of_session(work, hit.memory.path))
 
 
 def of_event(work: Workspace, event: Event) -> Observation:
@@ -224,29 +225,30 @@ def _event(work: Workspace, wanted: str, index: Index) -> Event | None:
     return next((event for event in found if event.id == wanted), None) or next(of_note, None)
 
 
-def _of_hit(work: Workspace, hit: Hit, terms: set[str]) -> Iterator[Observation]:
-    if hit.fact_id:
-        said, _, evidence = hit.text.partition("\n")
+def _of_hit(work: Workspace, hit: Found, terms: set[str]) -> Iterator[Observation]:
+    memory = hit.memory
+    if memory.fact_id:
+        said, _, evidence = memory.text.partition("\n")
         yield Observation(
-            hit.fact_id, FACT, said, said, hit.project, hit.date, "", hit.path, hit.start_line, "", hit.author,
-            facts=(evidence,) if evidence else (), concepts=tuple(hit.tags.split()),
+            memory.id, FACT, said, said, memory.project, memory.date, "", *memory.place[:2], "", memory.author,
+            facts=(evidence,) if evidence else (), concepts=memory.tags,
         )  # fmt: skip
         return
     found: list[Observation] = []
-    if is_of_session(hit.path):
-        found = list(_of_session(work, hit.path))
-    elif hit.kind == "daily":
+    if is_of_session(memory.path):
+        found = list(_of_session(work, memory.path))
+    elif memory.kind == "daily":
         found = use_index(
-            place_of(work), lambda index: [of_event(work, one) for one in events_of(work, index, hit.path)]
+            place_of(work), lambda index: [of_event(work, one) for one in events_of(work, index, memory.path)]
         )
         found = [one for one in found if one.type == EDIT]
     near = [one for one in found if not terms or terms.intersection(index_terms(f"{one.title} {one.narrative}"))]
     yield from near
-    if not near and not is_of_session(hit.path):
-        told = hit.snippet().line
+    if not near and not is_of_session(memory.path):
+        told = snippet_of(hit).line
         yield Observation(
-            hit.path, hit.kind, hit.title, told, hit.project, hit.date, "", hit.path, hit.start_line, "", hit.author,
-            concepts=tuple(hit.tags.split()),
+            memory.id, memory.kind, memory.title, told, memory.project, memory.date, "", *memory.place[:2], "",
+            memory.author, concepts=memory.tags,
         )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from pydantic import Field
 from memtool.errors import UsageError
 from memtool.index.engine import Index
 from memtool.index.filters import Filter, Transcripts, parse_day
-from memtool.index.search import Hit, search, unknown_names
+from memtool.index.search import search, snippet_of, unknown_names
 from memtool.index.semantic import VectorSource
 from memtool.index.status import index_notices
 from memtool.memory.agent_search import use_ready
@@ -22,6 +22,7 @@ from memtool.recall.answers.found import CHUNKS, answers_of, labelled, memories
 from memtool.recall.prompts.evidence import weighed
 from memtool.text.lines import without_surrogates
 from memtool.text.tokens import index_terms
+from memtool.vault.memory import Found
 from memtool.web.calls import LARGEST_PAGE, LONGEST_NAME, LONGEST_QUERY, Body
 from memtool.workspace import Workspace
 
@@ -47,7 +48,7 @@ class SearchAsked(Body):
 class Searched(NamedTuple):
     """The hits of a search, best first, with the likeness of each to the query, from 0 to 1."""
 
-    hits: tuple[Hit, ...]
+    hits: tuple[Found, ...]
     similarity: tuple[float, ...]
     mode: str
     notices: tuple[str, ...]
@@ -125,11 +126,11 @@ def search_vault(
     )
 
 
-def _each_once(index: Index, text: str, hits: Sequence[Hit], limit: int) -> tuple[Hit, ...]:
+def _each_once(index: Index, text: str, hits: Sequence[Found], limit: int) -> tuple[Found, ...]:
     some = memories(hits)[:limit]
     answers = answers_of(index.db, text, some, IN_FIELDS, is_first=False)
     told = ("\n".join(labelled(answer.statements)) for answer in answers)
-    return tuple(hit._replace(told=said) for hit, said in zip(some, told, strict=True))
+    return tuple(hit._replace(shown=said) for hit, said in zip(some, told, strict=True))
 
 
 def found_fields(work: Workspace, asked: SearchAsked, found: Searched) -> dict[str, Any]:
@@ -150,34 +151,35 @@ def answer_fields(asked: SearchAsked, found: Searched, memories: list[dict[str, 
     }
 
 
-def memory_fields(hit: Hit, like: float, uses: Mapping[str, int], today: date) -> dict[str, Any]:
+def memory_fields(hit: Found, like: float, uses: Mapping[str, int], today: date) -> dict[str, Any]:
     """Return a hit as what was found, with how *like* the query it is."""
     return hit_fields(hit, uses) | {"similarity": round(like, 4), "score": round(_score(hit, like, uses, today), 4)}
 
 
-def hit_fields(hit: Hit, uses: Mapping[str, int]) -> dict[str, Any]:
+def hit_fields(hit: Found, uses: Mapping[str, int]) -> dict[str, Any]:
     """Return a hit as a memory is told of in a list."""
+    memory = hit.memory
     name = id_of(hit)
     return {
         "id": name,
-        "kind": hit.kind,
-        "title": hit.title,
-        "summary": (hit.fact_id and hit.heading) or hit.snippet().line,
-        "category": hit.category,
-        "tags": list(hit.tags.split()),
-        "project": hit.project,
-        "author": hit.author,
-        "created": hit.date,
-        "expires_at": hit.expires,
+        "kind": memory.kind,
+        "title": memory.title,
+        "summary": (memory.fact_id and memory.heading) or snippet_of(hit).line,
+        "category": memory.category,
+        "tags": list(memory.tags),
+        "project": memory.project,
+        "author": memory.author,
+        "created": memory.date,
+        "expires_at": memory.expires,
         "access_count": uses.get(name, 0),
-        "path": hit.path,
-        "start_line": hit.start_line,
-        "end_line": hit.end_line,
+        "path": memory.path,
+        "start_line": memory.place.start_line,
+        "end_line": memory.place.end_line,
         **({"session": hit.session, "turn": hit.turn} if hit.turn else {}),
     }
 
 
-def _likeness(hits: Sequence[Hit]) -> list[float]:
+def _likeness(hits: Sequence[Found]) -> list[float]:
     """Return for each hit the cosine of its vector; where it has none, its share of the best score."""
     best = max((hit.score for hit in hits), default=0.0) or 1.0
     shares = (hit.score / best for hit in hits)
@@ -187,6 +189,7 @@ def _likeness(hits: Sequence[Hit]) -> list[float]:
     ]
 
 
-def _score(hit: Hit, likeness: float, uses: Mapping[str, int], today: date) -> float:
-    age = (today - date.fromisoformat(hit.date)).days if hit.date else None
-    return weighed(likeness, hit.category, age_days=age, uses=uses.get(id_of(hit), 0))
+def _score(hit: Found, likeness: float, uses: Mapping[str, int], today: date) -> float:
+    memory = hit.memory
+    age = (today - date.fromisoformat(memory.date)).days if memory.date else None
+    return weighed(likeness, memory.category, age_days=age, uses=uses.get(id_of(hit), 0))

@@ -10,14 +10,13 @@ from pydantic import Field
 
 from memtool.index.engine import Index, place_of
 from memtool.index.postgres.shared import BESIDE, use_vaults
-from memtool.index.search import Hit
 from memtool.memory.agent_search import RankedMemory, search_memories
 from memtool.memory.memories import uses_of
 from memtool.recall.budget import MOST_TOKENS, BlockLine, BlockPart, fit
-from memtool.recall.ledger import key_of
 from memtool.recall.start.remembered import remembered
 from memtool.recall.uses import count_uses
 from memtool.team.service import TeamService, shown_memories
+from memtool.vault.memory import Found
 from memtool.web.calls import LARGEST_PAGE, LONGEST_NAME, LONGEST_QUERY, Body
 from memtool.web.request_search import SearchAsked, Searched, answer_fields, memory_fields, search_vault
 from memtool.workspace import Workspace
@@ -124,10 +123,12 @@ def _fields_of_line(line: BlockLine) -> dict[str, Any]:
     return {"text": line.text, "said": line.said, "place": line.ref, "where": line.where}
 
 
-def _apart(hit: Hit) -> tuple[str, Hit]:
+def _apart(hit: Found) -> tuple[str, Found]:
     """Return the vault of a hit among several, and the hit as it is in there."""
-    name, _, path = hit.path.partition(BESIDE)
-    return name, hit._replace(path=path)
+    memory = hit.memory
+    name, _, path = memory.path.partition(BESIDE)
+    own = memory._replace(id=memory.fact_id or path, place=memory.place._replace(path=path))
+    return name, hit._replace(memory=own)
 
 
 def _apart_of(memory: RankedMemory) -> tuple[str, RankedMemory]:
@@ -135,13 +136,13 @@ def _apart_of(memory: RankedMemory) -> tuple[str, RankedMemory]:
     return name, memory._replace(id=memory.id.removeprefix(f"{name}{BESIDE}"), place=place)
 
 
-def _told(service: TeamService, found: Searched, hits: Sequence[tuple[str, Hit]]) -> list[dict[str, Any]]:
+def _told(service: TeamService, found: Searched, hits: Sequence[tuple[str, Found]]) -> list[dict[str, Any]]:
     """Return the *hits*, each with its vault, as they are told; each counts as used once more."""
     uses: dict[str, dict[str, int]] = {}
     for name in dict.fromkeys(name for name, _ in hits):
         work, own = service.workspace(name), [hit for vault, hit in hits if vault == name]
         uses[name] = uses_of(work, own)
-        count_uses(work.index_folder, (key_of(hit.path, hit.fact_id) for hit in own))
+        count_uses(work.index_folder, (hit.memory.key for hit in own))
     today = service.clock().date()
     pairs = zip(hits, found.similarity, strict=True)
     return [{"vault": name, **memory_fields(hit, like, uses[name], today)} for (name, hit), like in pairs]

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from memtool.index.engine import Index, Place, use_index
 from memtool.index.filters import Filter
-from memtool.index.search import Found, search
+from memtool.index.search import SearchResult, search
 from memtool.vault.layout import open_vault
 
 T = TypeVar("T")
@@ -42,12 +42,12 @@ class Notebook:
         """Return the index as it was when it was open: brought up to date, and closed again."""
         return self.use(lambda index: index)
 
-    def search(self, text: str, *, limit: int = 6, **wanted: Any) -> Found:
+    def search(self, text: str, *, limit: int = 6, **wanted: Any) -> SearchResult:
         return self.use(lambda index: search(index, text, Filter(TODAY, **wanted), limit=limit))
 
     def find(self, text: str, **wanted: Any) -> list[str]:
         """Return the paths of the notes that are found, best first."""
-        return list(dict.fromkeys(hit.path for hit in self.search(text, **wanted).hits))
+        return list(dict.fromkeys(hit.memory.path for hit in self.search(text, **wanted).hits))
 
     def index_files(self) -> list[str]:
         return sorted(path.name for path in self.place.generations.iterdir())

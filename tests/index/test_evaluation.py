@@ -4,13 +4,14 @@ import pytest
 from hypothesis import given, strategies as st
 
 from memtool.errors import UsageError
-from memtool.index.evaluation import Expected, HitSpan, KnownQuestion, evaluate, parse_questions
+from memtool.index.evaluation import Expected, KnownQuestion, evaluate, parse_questions
+from memtool.vault.memory import Location
 
 
-def places(*found: str) -> list[HitSpan]:
+def places(*found: str) -> list[Location]:
     """Read `a:1-3` as lines 1 to 3 of the note a."""
     parts = [each.replace(":", "-").split("-") for each in found]
-    return [HitSpan(path, int(first), int(last)) for path, first, last in parts]
+    return [Location(path, int(first), int(last)) for path, first, last in parts]
 
 
 def question(*relevant: Expected) -> KnownQuestion:

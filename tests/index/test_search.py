@@ -11,7 +11,7 @@ from index.notebook import TODAY, Notebook, fill
 from memtool.index import search as search_module
 from memtool.index.engine import Index
 from memtool.index.filters import Filter
-from memtool.index.search import LONGEST_QUERY, Snippet, search, snippet
+from memtool.index.search import LONGEST_QUERY, Snippet, search, snippet, snippet_of
 
 ON_BOTH_ENGINES = True
 NOTES = {
@@ -118,7 +118,7 @@ def test_a_query_of_function_words_finds_them(notebook: Notebook) -> None:
 def test_a_long_query_is_cut_and_says_so(many: Notebook) -> None:
     found = many.search("panic " + "x" * LONGEST_QUERY)
 
-    assert found.hits[0].path == "panic.md"
+    assert found.hits[0].memory.path == "panic.md"
     assert found.notices[0] == "the query is long: only its first 20,000 characters were used"
 
 
@@ -130,7 +130,7 @@ def test_of_many_words_the_rarest_are_asked_for(notebook: Notebook) -> None:
 
     found = notebook.search(f"{common} needle")
 
-    assert found.hits[0].path == "rare.md"
+    assert found.hits[0].memory.path == "rare.md"
     assert found.notices == ("the query is long: only its rarest words were used",)
 
 
@@ -201,7 +201,7 @@ def test_the_state_of_a_fact_is_that_of_its_chunk(notebook: Notebook) -> None:
     notebook.write("areas/global/facts.json", f'{{"facts": [\n{facts}\n]}}')
 
     def ids(**wanted: Any) -> set[str]:
-        return {hit.fact_id for hit in notebook.search("key", **wanted).hits}
+        return {hit.memory.fact_id for hit in notebook.search("key", **wanted).hits}
 
     assert ids() == {"active"}
     assert ids(archived=True) == {"active", "archived"}
@@ -289,7 +289,7 @@ def test_a_daily_page_yields_to_the_sessions_that_it_links_to(notebook: Notebook
 
     hits = notebook.search("src/jwt.ts").hits
 
-    assert [hit.path[:5] for hit in hits][:2] == ["sessi", "daily"]
+    assert [hit.memory.path[:5] for hit in hits][:2] == ["sessi", "daily"]
     assert hits[0].score == hits[1].score  # its own is higher
     assert notebook.find("src/jwt.ts", kinds=("daily",)) == ["daily/2026-01-14.md"]
 
@@ -304,10 +304,19 @@ def test_a_hit_says_where_it_is_and_why(notebook: Notebook) -> None:
 
     hit = notebook.search("解密 deploy").hits[0]
 
-    assert (hit.path, hit.start_line, hit.end_line) == ("areas/projects/shop/decisions/2026-01-15-keys.md", 5, 7)
-    assert (hit.kind, hit.project, hit.title, hit.heading) == ("decision", "shop", "Keys", "Where")
-    assert (hit.date, hit.category, hit.fact_id) == ("2026-01-15", "decision", "")
-    line, marks = hit.snippet()
+    assert (hit.memory.path, hit.memory.place.start_line, hit.memory.place.end_line) == (
+        "areas/projects/shop/decisions/2026-01-15-keys.md",
+        5,
+        7,
+    )
+    assert (hit.memory.kind, hit.memory.project, hit.memory.title, hit.memory.heading) == (
+        "decision",
+        "shop",
+        "Keys",
+        "Where",
+    )
+    assert (hit.memory.date, hit.memory.category, hit.memory.fact_id) == ("2026-01-15", "decision", "")
+    line, marks = snippet_of(hit)
     assert [line[start:end] for start, end in marks] == ["deploy", "解密"]
     assert hit.why["bm25"]["rank"] == 1
     assert hit.why["bm25"]["characters"] == 1.0
@@ -330,7 +339,7 @@ def test_a_half_typed_word_finds_the_whole_one_and_says_so(notebook: Notebook) -
 
     found = notebook.search("authen")
 
-    assert [hit.path for hit in found.hits] == ["a.md"]
+    assert [hit.memory.path for hit in found.hits] == ["a.md"]
     assert found.notices == ("'authen' occurs nowhere; searched for authentication",)
     assert notebook.find("uthoriz") == ["b.md"]
     assert notebook.find("zzz") == []
@@ -342,7 +351,7 @@ def test_completion_never_stands_above_words_that_do_occur(notebook: Notebook) -
 
     found = notebook.search("key authen")
 
-    assert [hit.path for hit in found.hits] == ["typed.md", "completed.md"]
+    assert [hit.memory.path for hit in found.hits] == ["typed.md", "completed.md"]
     assert found.hits[1].why["bm25"]["completed"]
     assert found.hits[0].score > found.hits[1].score  # which is what a fusion looks at
 
@@ -353,7 +362,7 @@ def test_a_word_that_occurs_is_not_completed(notebook: Notebook) -> None:
 
     found = notebook.search("auth")
 
-    assert ([hit.path for hit in found.hits], found.notices) == (["a.md"], ())
+    assert ([hit.memory.path for hit in found.hits], found.notices) == (["a.md"], ())
 
 
 @pytest.mark.parametrize(
@@ -374,7 +383,7 @@ def test_one_typing_error_in_a_word_that_occurs_nowhere_is_forgiven(notebook: No
 
     found = notebook.search(query)
 
-    assert [hit.path for hit in found.hits][:1] == ["a.md"]
+    assert [hit.memory.path for hit in found.hits][:1] == ["a.md"]
     assert any(notice.endswith(f"occurs nowhere; searched for {meant}") for notice in found.notices)
 
 
@@ -391,7 +400,7 @@ def test_a_typing_error_is_not_looked_for_in_words_that_occur(notebook: Notebook
 
     found = notebook.search("casual")
 
-    assert ([hit.path for hit in found.hits], found.notices) == (["casual.md"], ())
+    assert ([hit.memory.path for hit in found.hits], found.notices) == (["casual.md"], ())
 
 
 def test_words_that_occur_nowhere_any_more_are_not_offered(notebook: Notebook) -> None:
@@ -404,7 +413,7 @@ def test_words_that_occur_nowhere_any_more_are_not_offered(notebook: Notebook) -
 
     found = notebook.search("authen")
 
-    assert [hit.path for hit in found.hits] == ["new.md"]
+    assert [hit.memory.path for hit in found.hits] == ["new.md"]
     assert found.notices == ("'authen' occurs nowhere; searched for authentication",)
 
 
@@ -452,9 +461,9 @@ def test_words_written_together_and_apart_find_each_other(spelt: Notebook, query
 
 
 def test_a_phrase_apart_is_marked_without_its_function_words(spelt: Notebook) -> None:
-    hit = next(hit for hit in spelt.search("login").hits if hit.path == "apart.md")
+    hit = next(hit for hit in spelt.search("login").hits if hit.memory.path == "apart.md")
 
-    line, marks = hit.snippet()
+    line, marks = snippet_of(hit)
     assert {line[start:end] for start, end in marks} == {"log"}
 
 
@@ -544,7 +553,7 @@ def test_two_words_side_by_side_count_for_more_than_apart(notebook: Notebook, qu
 
     first, *_ = notebook.search(query).hits
 
-    assert (first.path if "pairs" in first.why["bm25"] else None) == ref
+    assert (first.memory.path if "pairs" in first.why["bm25"] else None) == ref
 
 
 def test_what_an_identifier_brings_is_explained(spelt: Notebook) -> None:
@@ -580,7 +589,7 @@ def test_the_whole_note_supports_its_chunks(notebook: Notebook) -> None:
 
     hits = notebook.search("deploy key", limit=3).hits
 
-    assert [hit.path for hit in hits][:2] == ["about.md", "about.md"]
+    assert [hit.memory.path for hit in hits][:2] == ["about.md", "about.md"]
     assert hits[0].why["bm25"]["note"] > hits[2].why["bm25"]["note"]
 
 
@@ -594,8 +603,10 @@ def test_a_fact_is_a_note_of_its_own(notebook: Notebook) -> None:
 
     hits = notebook.search("deploy key", limit=40).hits
 
-    assert len([hit for hit in hits if hit.fact_id]) == 30
-    assert len({hit.why["bm25"]["note"] for hit in hits if hit.fact_id}) == 1  # the others of its file add nothing
+    assert len([hit for hit in hits if hit.memory.fact_id]) == 30
+    assert (
+        len({hit.why["bm25"]["note"] for hit in hits if hit.memory.fact_id}) == 1
+    )  # the others of its file add nothing
 
 
 # ------------------------------------------------------------------------------------------------------------- at once
@@ -623,7 +634,7 @@ def test_a_search_sees_one_state_while_another_process_deletes_everything(notebo
         assert isinstance(index.db, sqlite3.Connection)
         index.db.set_trace_callback(delete)
         try:
-            return [hit.path for hit in search(index, query, Filter(TODAY), limit=6).hits]
+            return [hit.memory.path for hit in search(index, query, Filter(TODAY), limit=6).hits]
         finally:
             index.db.set_trace_callback(None)
             steps.append(len(seen))
@@ -658,16 +669,16 @@ def test_no_snippet_is_made_before_a_hit_is_shown(many: Notebook, monkeypatch: p
     hits = many.search("解密失败 common", limit=20).hits
 
     assert (len(hits) > 5, made) == (True, [])
-    assert "解密失败" in hits[0].snippet().text
-    assert made == [hits[0].text]
+    assert "解密失败" in snippet_of(hits[0]).text
+    assert made == [hits[0].memory.text]
 
 
 @pytest.mark.parametrize("asked", ["when was the dog adopted by Ann?", "how did Ann and Bob find the 狗 dog?"])
 def test_a_chunk_with_the_people_of_the_query_is_worth_more(notebook: Notebook, asked: str) -> None:
     notebook.write("talk.md", "Ann: we adopted a dog, 一只狗. Bob: nice!")
     notebook.write("other.md", "Eve: the dog was adopted, 一只狗.")
-    people = {hit.path: hit.why["bm25"].get("people", 0.0) for hit in notebook.search(asked).hits}
+    people = {hit.memory.path: hit.why["bm25"].get("people", 0.0) for hit in notebook.search(asked).hits}
     assert people == {"talk.md": 1.0, "other.md": 0.0}
-    plain = {hit.path: hit.score for hit in notebook.search(asked.lower()).hits}
-    hits = {hit.path: hit.score for hit in notebook.search(asked).hits}
+    plain = {hit.memory.path: hit.score for hit in notebook.search(asked.lower()).hits}
+    hits = {hit.memory.path: hit.score for hit in notebook.search(asked).hits}
     assert hits["talk.md"] / hits["other.md"] > plain["talk.md"] / plain["other.md"]

@@ -14,7 +14,7 @@ from memtool.errors import MemtoolError, ProviderFailed, ProviderMissing
 from memtool.index.embedding import embed, open_vectors
 from memtool.index.engine import Index
 from memtool.index.filters import Filter
-from memtool.index.search import Found, search
+from memtool.index.search import SearchResult, search
 from memtool.index.semantic import Chosen, VectorSource
 from memtool.settings import Settings
 from memtool.settings.sections import EmbeddingSettings
@@ -35,8 +35,8 @@ class Finder:
 
     def search(
         self, text: str, mode: str = "hybrid", *, fusion: str = "adaptive", **wanted: object
-    ) -> tuple[Chosen, Found]:
-        def run(index: Index) -> tuple[Chosen, Found]:
+    ) -> tuple[Chosen, SearchResult]:
+        def run(index: Index) -> tuple[Chosen, SearchResult]:
             chosen = VectorSource(index, self.settings, self.cache).choose(text, mode)
             try:
                 asked = Filter(TODAY, **wanted)  # type: ignore[arg-type]
@@ -91,7 +91,7 @@ def test_without_a_model_the_words_are_searched_and_that_is_worth_saying_once(
 
     chosen, found = finder.search("word2")
 
-    assert (chosen.mode, found.mode, found.hits[0].path) == ("bm25", "bm25", "n2.md")
+    assert (chosen.mode, found.mode, found.hits[0].memory.path) == ("bm25", "bm25", "n2.md")
     assert "nowhere' does not exist" in chosen.lasting[0]
     assert chosen.passing == ()
     with pytest.raises(ProviderMissing, match="does not exist"):
@@ -120,7 +120,7 @@ def test_a_few_missing_vectors_are_made_on_the_way(local: Finder) -> None:
     chosen, found = local.search("automobile")
 
     assert (chosen.mode, chosen.notices, found.mode) == ("hybrid", (), "hybrid")
-    assert found.hits[0].path == "car.md"
+    assert found.hits[0].memory.path == "car.md"
     assert found.hits[0].why["vector"]["rank"] == 1
     assert local.search("automobile", "bm25")[1].hits == ()
 
@@ -131,7 +131,7 @@ def test_a_few_missing_vectors_are_made_on_the_way(local: Finder) -> None:
 def test_words_and_meaning_are_merged(local: Finder, fusion: str) -> None:
     _, found = local.search("session of the automobile", fusion=fusion)
 
-    assert {hit.path for hit in found.hits[:2]} == {"car.md", "database.md"}
+    assert {hit.memory.path for hit in found.hits[:2]} == {"car.md", "database.md"}
     assert [hit.score for hit in found.hits] == sorted((hit.score for hit in found.hits), reverse=True)
     assert ("lexical_weight" in found.hits[0].why) is (fusion == "adaptive") or fusion == "rrf"
     for hit in found.hits if fusion == "adaptive" else ():
@@ -143,13 +143,13 @@ def test_filters_hold_for_meaning_too(local: Finder) -> None:
     local.notebook.write("archive/old.md", "an old car")
     local.notebook.write("gone.md", "---\nstatus: superseded\nproject: shop\n---\nanother car")
 
-    paths = [hit.path for hit in local.search("automobile", "vector")[1].hits]
+    paths = [hit.memory.path for hit in local.search("automobile", "vector")[1].hits]
 
     assert "car.md" in paths
     assert not {"archive/old.md", "gone.md"} & set(paths)
-    assert [hit.path for hit in local.search("automobile", "vector", projects=("shop",), everything=True)[1].hits] == [
-        "gone.md"
-    ]
+    assert [
+        hit.memory.path for hit in local.search("automobile", "vector", projects=("shop",), everything=True)[1].hits
+    ] == ["gone.md"]
 
 
 @pytest.mark.slow
@@ -163,7 +163,7 @@ def test_a_narrow_filter_finds_what_is_far_from_the_query_too(local: Finder) -> 
 
     found = local.search("automobile", "vector", projects=("shop",))[1]
 
-    assert [hit.path for hit in found.hits] == ["far.md"]
+    assert [hit.memory.path for hit in found.hits] == ["far.md"]
 
 
 @needs_fastembed
@@ -172,7 +172,7 @@ def test_a_query_in_a_language_the_model_does_not_know_is_searched_by_words(loca
 
     chosen, found = local.search("数据库备份")
 
-    assert (found.mode, found.hits[0].path) == ("bm25", "chinese.md")
+    assert (found.mode, found.hits[0].memory.path) == ("bm25", "chinese.md")
     assert chosen.passing == ("searched by words only: the model does not know the query's language",)
     assert chosen.lasting == ()
     assert local.search("数据库备份", "vector")[1].mode == "vector"
@@ -209,7 +209,7 @@ def test_a_rebuilt_index_has_its_vectors_at_once(local: Finder) -> None:
 
     chosen, found = local.search("automobile")
 
-    assert (chosen.notices, found.mode, found.hits[0].path) == ((), "hybrid", "car.md")
+    assert (chosen.notices, found.mode, found.hits[0].memory.path) == ((), "hybrid", "car.md")
 
 
 @pytest.mark.of_sqlite
@@ -228,7 +228,7 @@ def test_damaged_vectors_are_said_and_made_anew(local: Finder) -> None:
     assert "memtool index" in chosen.lasting[0]
 
     local.index()
-    assert local.search("automobile")[1].hits[0].path == "car.md"
+    assert local.search("automobile")[1].hits[0].memory.path == "car.md"
 
 
 def test_an_endpoint_that_fails_during_the_search_leaves_the_words(remote: Finder, server: EmbeddingServer) -> None:
@@ -238,7 +238,7 @@ def test_an_endpoint_that_fails_during_the_search_leaves_the_words(remote: Finde
     chosen, found = remote.search("word2")
 
     assert chosen.mode == "hybrid"
-    assert (found.mode, found.hits[0].path) == ("bm25", "n2.md")
+    assert (found.mode, found.hits[0].memory.path) == ("bm25", "n2.md")
     assert found.notices[0].startswith("searched by words only: ")
     assert "refuses the key" in found.notices[0]
     server.answers.append(refusal(401))
@@ -254,7 +254,7 @@ def test_an_endpoint_that_is_down_is_not_asked_for_notes(remote: Finder, server:
 
     chosen, found = remote.search("word2")
 
-    assert (found.mode, found.hits[0].path) == ("bm25", "n2.md")
+    assert (found.mode, found.hits[0].memory.path) == ("bm25", "n2.md")
     assert "refuses the key" in chosen.lasting[0]
     assert [request.question["input"] for request in server.requests[before:]] == [["word2"]]
 
@@ -269,7 +269,7 @@ def test_an_endpoint_that_takes_no_more_notes_serves_those_it_has(remote: Finder
 
     chosen, found = remote.search("word2")
 
-    assert (found.mode, found.hits[0].path) == ("hybrid", "n2.md")
+    assert (found.mode, found.hits[0].memory.path) == ("hybrid", "n2.md")
     assert chosen.passing == ("1 chunks have no vector yet: run `memtool index`",)
 
 
@@ -280,7 +280,7 @@ def test_the_first_question_to_an_endpoint_that_is_down_is_answered_by_words(
 
     chosen, found = remote.search("word2")
 
-    assert found.hits[0].path == "n2.md"
+    assert found.hits[0].memory.path == "n2.md"
     assert "refuses the key" in chosen.notices[0]
 
 

@@ -26,7 +26,7 @@ from memtool.history.undoing import undo
 from memtool.index import turn_table
 from memtool.index.engine import place_of, use_index
 from memtool.index.filters import Filter, Transcripts
-from memtool.index.search import TURN, Found, search
+from memtool.index.search import TURN, SearchResult, search, snippet_of
 from memtool.index.turn_table import FollowedSources, TurnLine, follow_sources, table_path
 from memtool.memory.forget import LINE, ForgetTarget, forget
 from memtool.memory.purge import purge
@@ -78,13 +78,13 @@ def follow(desk: Desk) -> FollowedSources:
     return follow_sources(place_of(desk.work))
 
 
-def ask(desk: Desk, text: str, transcripts: Transcripts = "auto", **wanted: Any) -> Found:
+def ask(desk: Desk, text: str, transcripts: Transcripts = "auto", **wanted: Any) -> SearchResult:
     chosen = Filter(desk.now, transcripts=transcripts, **wanted)
     return use_index(place_of(desk.work), lambda index: search(index, text, chosen, limit=5))
 
 
-def turns_of(found: Found) -> list[tuple[str, int]]:
-    return [(hit.session, hit.turn) for hit in found.hits if hit.kind == TURN]
+def turns_of(found: SearchResult) -> list[tuple[str, int]]:
+    return [(hit.session, hit.turn) for hit in found.hits if hit.memory.kind == TURN]
 
 
 @pytest.fixture
@@ -108,15 +108,19 @@ def test_a_turn_answers_where_no_note_does(kept: Desk, question: str, turn: int,
     found = ask(kept, question)
     first = found.hits[0]
     assert [hit.score for hit in found.hits] == sorted((hit.score for hit in found.hits), reverse=True)
-    assert (first.kind, first.session, first.turn) == (TURN, "one", turn)
-    assert said in first.snippet().text
-    assert (first.path, first.project, first.date) == ("sessions/2026-02-01-one.md", "shop", "2026-02-01")
+    assert (first.memory.kind, first.session, first.turn) == (TURN, "one", turn)
+    assert said in snippet_of(first).text
+    assert (first.memory.path, first.memory.project, first.memory.date) == (
+        "sessions/2026-02-01-one.md",
+        "shop",
+        "2026-02-01",
+    )
     assert turns_of(ask(kept, question, "no")) == []
 
 
 def test_where_a_note_answers_no_turn_is_given(kept: Desk) -> None:
     found = ask(kept, "JWT rather than server sessions")
-    assert [hit.kind for hit in found.hits][:1] == ["session"]
+    assert [hit.memory.kind for hit in found.hits][:1] == ["session"]
     assert turns_of(found) == []
     assert turns_of(ask(kept, "没有谈到的支付回调签名算法")) == []
 
@@ -126,7 +130,7 @@ def test_turns_can_be_searched_alone(kept: Desk) -> None:
     follow(kept)
     found = ask(kept, "gateway", "only")
     assert {hit.session for hit in found.hits} == {"one", "two"}
-    assert {hit.kind for hit in found.hits} == {TURN}
+    assert {hit.memory.kind for hit in found.hits} == {TURN}
     assert ask(kept, "IdempotencyKeyFilter", "only").notices == ()  # no note holds it, which is nothing to tell here
 
 
@@ -157,7 +161,7 @@ def test_a_session_whose_note_is_gone_is_not_found(kept: Desk) -> None:
     moved = kept.vault.root / "areas/projects/shop/我的会话.md"
     moved.parent.mkdir(parents=True, exist_ok=True)
     os.replace(note, moved)
-    assert ask(kept, "E4711").hits[0].path == "areas/projects/shop/我的会话.md"
+    assert ask(kept, "E4711").hits[0].memory.path == "areas/projects/shop/我的会话.md"
     moved.unlink()
     assert turns_of(ask(kept, "E4711")) == []
 
@@ -167,10 +171,10 @@ def test_a_forgotten_statement_never_comes_back(desk: Desk, forgotten: str) -> N
     turn = Turn(typed=f"Noted. {forgotten}. Ask Ana.", messages=(f"I will remember: {forgotten}", "E4711 remains."))
     keep(desk, "one", turn, decision=forgotten)
     follow(desk)
-    assert forgotten in ask(desk, forgotten, "only").hits[0].text
+    assert forgotten in ask(desk, forgotten, "only").hits[0].memory.text
     ref = "sessions/2026-02-01-one.md"
     assert forget(desk.work, ForgetTarget(LINE, ref, ref, forgotten, 10)).changed
-    assert not any(forgotten in hit.text for mode in ("auto", "only") for hit in ask(desk, forgotten, mode).hits)
+    assert not any(forgotten in hit.memory.text for mode in ("auto", "only") for hit in ask(desk, forgotten, mode).hits)
     assert turns_of(ask(desk, "E4711")) == [("one", 1)]
 
 

@@ -18,12 +18,13 @@ import pytest
 from memtool.embeddings import Embedder, open_embedder
 from memtool.index.embedding import embed, open_vectors
 from memtool.index.engine import Index, Place, use_index
-from memtool.index.evaluation import DEPTH, MRR_AT, HitSpan, evaluate, parse_questions
+from memtool.index.evaluation import DEPTH, MRR_AT, evaluate, parse_questions
 from memtool.index.filters import Filter
 from memtool.index.search import search
 from memtool.index.semantic import Vectors
 from memtool.settings.sections import EmbeddingSettings
 from memtool.vault.layout import open_vault
+from memtool.vault.memory import Location
 
 SHARED = Path(__file__).parents[3] / "shared"
 SETS = SHARED / "eval" / "data"
@@ -48,14 +49,14 @@ def measured(
     # Only conversations are so long that ten different notes take many hits.
     limit = DEPTH if any(evidence.first for each in questions for evidence in each.relevant) else MRR_AT + 2
 
-    def answer(index: Index) -> list[list[HitSpan]]:
+    def answer(index: Index) -> list[list[Location]]:
         vectors = _vectors(index, embedder) if embedder else None
         answers = [
             search(index, each.query, Filter(TODAY), limit=limit, mode="hybrid", vectors=vectors) for each in questions
         ]
         if vectors:
             vectors.store.close()
-        return [[HitSpan(hit.path, hit.start_line, hit.end_line) for hit in found.hits] for found in answers]
+        return [[hit.memory.place for hit in found.hits] for found in answers]
 
     return evaluate(questions, use_index(Place(vault, vault.state_path), answer))
 

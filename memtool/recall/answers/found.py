@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from memtool.index.lexical import MOST_TERMS, inverse_frequencies, share_of
-from memtool.index.search import WIDTH, Hit
+from memtool.index.search import WIDTH, snippet_of
 from memtool.recall.answers.answer import FACT, NOTE, SESSION, TRANSCRIPT, Budget, MemoryAnswer
 from memtool.recall.answers.statements import candidates, choose, strength
 from memtool.text.markdown import blocks, in_code
@@ -21,6 +21,7 @@ from memtool.text.statements import statements
 from memtool.text.tokens import query_terms
 from memtool.vault.authors import DECISION, FIX, OPEN, REFUTED, RULE, USER
 from memtool.vault.layout import DAILY
+from memtool.vault.memory import Found
 from memtool.vault.sessions import Line, lines_of
 
 if TYPE_CHECKING:
@@ -37,16 +38,16 @@ _LABEL = r"\*\*[^*]+\*\*[:：]"  # of the files and links of a session's note
 _READ = 12  # chunks of a long note, those around the hit
 
 
-def memories(hits: Iterable[Hit]) -> list[Hit]:
+def memories(hits: Iterable[Found]) -> list[Found]:
     """Return the best of *hits* of each note and each fact, best first."""
-    best: dict[str, Hit] = {}
+    best: dict[str, Found] = {}
     for hit in hits:
-        best.setdefault(hit.fact_id or hit.path, hit)
+        best.setdefault(hit.memory.id, hit)
     return list(best.values())
 
 
 def answers_of(
-    db: Tables, text: str, hits: Sequence[Hit], budget: Budget, *, best: float = 0.0, is_first: bool = True
+    db: Tables, text: str, hits: Sequence[Found], budget: Budget, *, best: float = 0.0, is_first: bool = True
 ) -> list[MemoryAnswer]:
     """Return an answer to the query *text* for each of *hits*, which are `memories`; none where nothing fits.
 
@@ -91,7 +92,7 @@ def labelled(statements: Iterable[Line]) -> Iterator[str]:
 class _FoundNote:
     """The note, or the fact, of a hit. *share* is that of the query's words that it holds, by their rarity."""
 
-    def __init__(self, db: Tables, weights: Mapping[str, float], hit: Hit) -> None:
+    def __init__(self, db: Tables, weights: Mapping[str, float], hit: Found) -> None:
         self.hit = hit
         self.weights = weights
         self.rows = _chunks(db, hit) if weights else []
@@ -101,15 +102,15 @@ class _FoundNote:
 
     def said(self, budget: Budget) -> tuple[Line, ...]:
         """Return the statements that answer, as far as *budget* goes; where there is none, what was found."""
-        hit = self.hit
-        if hit.fact_id:
-            return (Line(hit.text.partition("\n")[0], author=hit.author, number=hit.start_line),)
-        if hit.kind == DAILY:
+        hit, memory = self.hit, self.hit.memory
+        if memory.fact_id:
+            return (Line(memory.text.partition("\n")[0], author=memory.author, number=memory.place.start_line),)
+        if memory.kind == DAILY:
             budget = budget._replace(statements=_OF_DAY)
         lines = list(candidates(self._telling(budget)))
         if lines or not self.rows or budget.characters < WIDTH:
             return choose(self.weights, lines, budget)
-        return (Line(hit.snippet().line, author=hit.author, number=hit.start_line),)
+        return (Line(snippet_of(hit).line, author=memory.author, number=memory.place.start_line),)
 
     def _telling(self, budget: Budget) -> list[Line]:
         """Return the statements that say something of the query; of a list, those of the passage that is listed.
@@ -117,42 +118,44 @@ class _FoundNote:
         An answer may have other words than the question. So a note that fits into *budget* is given whole, and of a
         session more is given where the budget fills.
         """
-        hit = self.hit
+        hit, memory = self.hit, self.hit.memory
         if not self.rows:
-            listed = _lines(hit.told or hit.text, hit.heading, hit, hit.start_line)
-            return [line for line in listed if line.text != hit.title]
+            listed = _lines(hit.shown or memory.text, memory.heading, hit, memory.place.start_line)
+            return [line for line in listed if line.text != memory.title]
         lines = [line for said, heading, start, _ in self.rows for line in _lines(said, heading, hit, start)]
         if hit.turn:
-            lines += [Line(text, author=hit.author, turn=hit.turn) for text in hit.text.split("\n")]
-        lines = [line for line in lines if line.text != hit.title]
+            lines += [Line(text, author=memory.author, turn=hit.turn) for text in memory.text.split("\n")]
+        lines = [line for line in lines if line.text != memory.title]
         is_short = len(lines) <= budget.statements and sum(len(line.text) for line in lines) <= budget.characters
         has_code = any("```" in said for said, *_ in self.rows)  # whose lines say little alone
-        fills = budget.fills if hit.kind in (SESSION, TRANSCRIPT) else is_short and hit.kind != DAILY and not has_code
+        fills = (
+            budget.fills if memory.kind in (SESSION, TRANSCRIPT) else is_short and memory.kind != DAILY and not has_code
+        )
         telling = [line for line in lines if fills or strength(self.weights, line) > 0]
         return telling or lines[:1]
 
     def answer(self, said: tuple[Line, ...], likelihood: float) -> MemoryAnswer:
         """Return the memory as an answer."""
-        hit = self.hit
-        kind = FACT if hit.fact_id else hit.kind if hit.kind in (SESSION, TRANSCRIPT) else NOTE
-        return MemoryAnswer(hit.path, hit.title, hit.date, hit.project, kind, said, likelihood=likelihood)
+        memory = self.hit.memory
+        kind = FACT if memory.fact_id else memory.kind if memory.kind in (SESSION, TRANSCRIPT) else NOTE
+        return MemoryAnswer(memory.path, memory.title, memory.date, memory.project, kind, said, likelihood=likelihood)
 
 
-def _chunks(db: Tables, hit: Hit) -> list[tuple[str, str, int, list[str]]]:
+def _chunks(db: Tables, hit: Found) -> list[tuple[str, str, int, list[str]]]:
     """Return text, headings, first line and terms of the chunks of a note around *hit*."""
     rows = db.execute(
         "SELECT c.text, c.heading, c.start_line, l.terms"
         " FROM chunk AS c JOIN note AS n ON n.id = c.note_id JOIN term_list AS l ON l.chunk_id = c.id"
         " WHERE n.ref = ? AND c.fact_id = ? ORDER BY abs(c.start_line - ?) LIMIT ?",
-        (hit.path, hit.fact_id, hit.start_line, _READ),
+        (hit.memory.path, hit.memory.fact_id, hit.memory.place.start_line, _READ),
     ).fetchall()
     read = [(text, heading, start, db.unpacked(packed, text).split(" ")) for text, heading, start, packed in rows]
     return sorted(read, key=lambda row: row[2])
 
 
-def _lines(text: str, heading: str, hit: Hit, start: int) -> Iterator[Line]:
+def _lines(text: str, heading: str, hit: Found, start: int) -> Iterator[Line]:
     """Give the statements of a chunk's *text*, which begins at the line *start* below *heading*."""
-    ours = lines_of(text, heading) if hit.kind in (SESSION, TRANSCRIPT) else []
+    ours = lines_of(text, heading) if hit.memory.kind in (SESSION, TRANSCRIPT) else []
     yield from (line._replace(number=line.number + start - 1) for line in ours)
     known = {line.number - 1 for line in ours}
     lines = text.split("\n")
@@ -161,16 +164,16 @@ def _lines(text: str, heading: str, hit: Hit, start: int) -> Iterator[Line]:
         if known.isdisjoint(range(first, last + 1)) and not (ours and re.match(_LABEL, lines[first])):
             between = "\n" if any(is_code[first : last + 1]) else " "  # a sentence goes on in the next line
             for said in statements(between.join(lines[first : last + 1])):
-                yield Line(said.text, author=hit.author, number=first + start)
+                yield Line(said.text, author=hit.memory.author, number=first + start)
 
 
-def _share(weights: Mapping[str, float], held: set[str], hit: Hit) -> float:
+def _share(weights: Mapping[str, float], held: set[str], hit: Found) -> float:
     """Return the share of the query's words in *held*; a word that was completed counts as what it became."""
     completed = {word for word in weights.keys() - held if any(word in term for term in hit.terms & held)}
     return share_of(weights, held | completed)
 
 
-def _likeness(hit: Hit) -> float:
+def _likeness(hit: Found) -> float:
     """Return how much of what meaning can add to the score of *hit* it does add, from 0 to 1."""
     weight = 1.0 - hit.why.get("lexical_weight", 1.0)
     if weight > 0:

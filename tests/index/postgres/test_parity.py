@@ -18,9 +18,10 @@ from memtool.index.engine import Index, Place, use_index
 from memtool.index.evaluation import parse_questions
 from memtool.index.filters import Filter
 from memtool.index.postgres.connection import Database
-from memtool.index.search import Hit, search
+from memtool.index.search import search
 from memtool.index.semantic import Vectors
 from memtool.vault.layout import open_vault
+from memtool.vault.memory import Found
 
 SHARED = Path(__file__).parents[4] / "shared"
 SETS = SHARED / "eval" / "data"
@@ -32,7 +33,7 @@ WORDS = (
 ).split(" ")
 PROJECTS = ("", "shop", "billing", "支付")
 
-Ask = Callable[[str, dict[str, Any]], Sequence[Hit]]
+Ask = Callable[[str, dict[str, Any]], Sequence[Found]]
 
 
 @pytest.fixture
@@ -71,7 +72,10 @@ def asked(chance: Random, count: int) -> list[tuple[str, dict[str, Any]]]:
 def answers(place: Place, questions: Sequence[tuple[str, dict[str, Any]]]) -> list[list[Any]]:
     def answer(index: Index) -> list[list[Any]]:
         found = (search(index, text, Filter(TODAY, **wanted), limit=10) for text, wanted in questions)
-        return [[(hit.path, hit.start_line, hit.score, hit.why["bm25"]) for hit in each.hits] for each in found]
+        return [
+            [(hit.memory.path, hit.memory.place.start_line, hit.score, hit.why["bm25"]) for hit in each.hits]
+            for each in found
+        ]
 
     return use_index(place, answer)
 
@@ -142,7 +146,9 @@ def test_both_engines_agree_on_meaning(places: tuple[Place, Place]) -> None:
     questions = asked(chance, 100)
     found = [hybrid(place, Alike(), questions, 10) for place in places]
     assert all("vector" in hits[0].why for hits in found[1])
-    ours, theirs = ([[(hit.path, hit.start_line) for hit in hits] for hits in each] for each in found)
+    ours, theirs = (
+        [[(hit.memory.path, hit.memory.place.start_line) for hit in hits] for hits in each] for each in found
+    )
     assert sum(one == other for one, other in zip(ours, theirs, strict=True)) >= 99
 
 

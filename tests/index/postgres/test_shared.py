@@ -64,7 +64,10 @@ def questions(count: int) -> list[str]:
 def answers(index: Index) -> list[list[Any]]:
     """Return for each question the notes that are found, without the names of their vaults, with their scores."""
     found = (search(index, text, Filter(TODAY), limit=10).hits for text in questions(30))
-    return [[(hit.path.rpartition("//")[2], hit.start_line, hit.score) for hit in hits] for hits in found]
+    return [
+        [(hit.memory.path.rpartition("//")[2], hit.memory.place.start_line, hit.score) for hit in hits]
+        for hits in found
+    ]
 
 
 def together(vaults: Sequence[Notebook], use: Callable[[Index], Any]) -> Any:
@@ -88,7 +91,7 @@ def test_several_vaults_answer_as_one_that_holds_all_their_notes(notebook: Calla
     assert sum(map(len, found)) > 150
     assert not unbuilt
     listed, unbuilt = together([one, two, notebook("new")], lambda index: newest(index, Filter(TODAY), limit=50))
-    assert {hit.path for hit in listed.hits} == {
+    assert {hit.memory.path for hit in listed.hits} == {
         f"{(one if number < 25 else two).root}//n{number:02}.md" for number in range(40)
     }
     assert [Path(name).name for name in unbuilt] == ["new"]
@@ -107,7 +110,7 @@ def test_whoever_may_see_some_projects_finds_what_a_vault_of_these_alone_would(
 
     def paths(index: Index) -> list[set[str]]:
         found = (search(index, text, Filter(TODAY), limit=100).hits for text in questions(20))
-        return [{hit.path.rpartition("//")[2] for hit in hits} for hits in found]
+        return [{hit.memory.path.rpartition("//")[2] for hit in hits} for hits in found]
 
     with reaching([whole, part], "billing", "支付"):  # as a token may be written
         assert whole.use(paths) == part.use(paths) == together([whole], paths)[0]
@@ -126,7 +129,7 @@ def test_what_a_guest_reads_is_brought_up_to_date_as_a_whole(notebook: Callable[
         notes.write(f"n{number}.md", text_of(number))
     with reaching([notes], "shop"):
         notes.opened()
-        assert {hit.path for hit in notes.search("token deploy 数据库", limit=50).hits} <= {"n0.md", "n4.md"}
+        assert {hit.memory.path for hit in notes.search("token deploy 数据库", limit=50).hits} <= {"n0.md", "n4.md"}
     assert notes.use(lambda index: len(index.stamps())) == 8
     assert not notes.opened().applied.changed
 

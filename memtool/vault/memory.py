@@ -1,0 +1,90 @@
+"""The value `Memory`: a fact, a note or a part of one, with the same field names in every room and on the wire."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from memtool.named_tuple import NamedTuple
+
+
+class Location(NamedTuple):
+    """Lines of a file of the vault, counted from 1, both included; without lines, all of it."""
+
+    path: str
+    start_line: int = 0
+    end_line: int = 0
+
+
+class Memory(NamedTuple):
+    """A fact, a note, a passage or a line of a note, or a turn of a kept session.
+
+    Args:
+        id: names it in every interface: the id of a fact, the path of a note.
+        text: what it says; of a fact that was searched, its evidence too, in the lines below.
+        kind: a key of `memtool.vault.kinds.KINDS`, or `transcript`.
+        place: the file and its lines. A file outside the vault has an absolute path.
+        title: of the note.
+        heading: the headings above a passage, joined by ` > `; of a fact, its summary.
+        role: of a line of a session's note (`memtool.vault.authors`).
+        author: who said it; empty if that is not known.
+        project: its name; empty for none.
+        category: one of `memtool.vault.fact_rules.CATEGORIES`.
+        date: ISO; empty if that is not known.
+        tags: without `#`.
+        expires: the last day on which it holds, or the moment until which it does; empty for ever.
+        status: `superseded` or `archived`; empty while it holds.
+        version: a hash of what was read; a change of anything else is refused. Empty where nothing is to be changed.
+    """
+
+    id: str
+    text: str
+    kind: str
+    place: Location
+    title: str = ""
+    heading: str = ""
+    role: str = ""
+    author: str = ""
+    project: str = ""
+    category: str = ""
+    date: str = ""
+    tags: tuple[str, ...] = ()
+    expires: str = ""
+    status: str = ""
+    version: str = ""
+
+    @property
+    def path(self) -> str:
+        """The path of its file."""
+        return self.place.path
+
+    @property
+    def key(self) -> str:
+        """Its key in ledgers and counts: a fact may move to another file, and counts anew there."""
+        return f"{self.place.path}#{self.fact_id}" if self.fact_id else self.place.path
+
+    @property
+    def fact_id(self) -> str:
+        """The id of a fact; empty for notes, and for a fact without one, which bears the path of its file."""
+        return self.id if self.kind == "fact" and self.id != self.place.path else ""
+
+
+class Found(NamedTuple):
+    """A memory that was found.
+
+    Args:
+        memory: of a note, the passage that answers best.
+        score: the higher, the better; comparable within one search.
+        why: the parts of the score, by name.
+        terms: the folded words that it was found by.
+        shown: what a snippet is made of, where that is not all of its text.
+        session, turn: of a turn of a kept session, whose note is the memory's place.
+    """
+
+    memory: Memory
+    score: float = 0.0
+    why: Mapping[str, Any] = {}
+    terms: frozenset[str] = frozenset()
+    shown: str = ""
+    session: str = ""
+    turn: int = 0
