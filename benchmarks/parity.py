@@ -31,10 +31,11 @@ from memtool.index.embedding import embed, open_vectors
 from memtool.index.engine import Index, Place, use_index
 from memtool.index.evaluation import DEPTH, Expected, KnownQuestion, evaluate, parse_questions
 from memtool.index.filters import Filter
-from memtool.index.postgres.connection import Database
 from memtool.index.search import search
 from memtool.index.semantic import Vectors
 from memtool.settings.sections import EmbeddingSettings
+from memtool.team.engine import PostgresEngine
+from memtool.team.postgres.connection import Database
 from memtool.text.tokens import index_terms
 from memtool.vault.layout import open_vault
 from memtool.vault.memory import Location
@@ -105,7 +106,9 @@ def compare(
     place: Place, database: Database, known: Sequence[KnownQuestion], embedder: Embedder, mode: str
 ) -> Compared:
     """Ask both engines all questions."""
-    ours, theirs = (_answers(each, known, embedder, mode) for each in (place, place._replace(database=database)))
+    ours, theirs = (
+        _answers(each, known, embedder, mode) for each in (place, place._replace(engine=PostgresEngine(database)))
+    )
     same = sum(one[:_FIRST] == other[:_FIRST] for one, other in zip(ours, theirs, strict=True)) / len(known)
     return Compared(same, evaluate(known, ours), evaluate(known, theirs))
 

@@ -27,10 +27,11 @@ from benchmarks.vaults import write_vault
 from memtool.index.embedding import text_hash
 from memtool.index.engine import Index, Place, use_index
 from memtool.index.filters import Filter
-from memtool.index.postgres.connection import Database
-from memtool.index.postgres.vectors import PostgresVectors
 from memtool.index.search import search
 from memtool.index.semantic import Vectors
+from memtool.team.engine import PostgresEngine
+from memtool.team.postgres.connection import Database
+from memtool.team.postgres.vectors import PostgresVectors
 from memtool.vault.layout import open_vault
 
 DIMENSION = 384
@@ -72,7 +73,7 @@ def main(arguments: list[str]) -> int:
         with tempfile.TemporaryDirectory(prefix="memtool-postgres-") as folder:
             root = write_vault(Path(folder) / "vault", int(size / _PER_NOTE))
             place = Place(open_vault(root), Path(folder) / "state", patience=600.0, migrates=True)
-            shared = place._replace(database=Database(address, str(root)))
+            shared = place._replace(engine=PostgresEngine(Database(address, str(root))))
             _measure(place, shared, int(size / _PER_NOTE))
     return 0
 

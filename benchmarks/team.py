@@ -28,7 +28,7 @@ from benchmarks.processes import CLONE, ask_service, megabytes_of, own_environme
 from benchmarks.questions import questions
 from benchmarks.rows import percentile
 from benchmarks.vaults import write_vault
-from memtool.index.postgres.connection import connect
+from memtool.team.postgres.connection import connect
 from memtool.team.tokens import Token, add_token
 
 _NAME = "shop"

@@ -52,7 +52,7 @@ kill -9 -$$
 """
 
 
-_NOT_NEEDED = ("memtool.web", "memtool.mcp", "memtool.team", "memtool.index.postgres", "memtool.embeddings")
+_NOT_NEEDED = ("memtool.web", "memtool.mcp", "memtool.team", "memtool.embeddings")
 _CHANGES = frozenset(
     f"os.{name}" for name in ("rename", "remove", "link", "symlink", "mkdir", "rmdir", "truncate", "chmod")
 )

@@ -21,7 +21,7 @@ from memtool.capture.log import ERROR, read_log
 from memtool.embeddings import helper, open_embedder
 from memtool.embeddings.helper import end_helper, find_address, helper_place
 from memtool.hook.main import run
-from memtool.index.read_only import current_index
+from memtool.index.files import FileEngine
 from memtool.index.tables import Tables
 from memtool.index.vectors import open_store
 from memtool.recall.prompts.meaning import Meaning, Nearness, texts_of
@@ -106,7 +106,7 @@ class Hook:
     def index(self) -> contextlib.AbstractContextManager[Tables]:
         """Open the index of the vault."""
         vault = open_vault(self._vault)
-        return current_index(state_folder(vault, lambda: self._folder / "cache"))
+        return FileEngine(state_folder(vault, lambda: self._folder / "cache")).current()
 
     @contextlib.contextmanager
     def helper(self) -> Iterator[None]:

@@ -17,7 +17,7 @@ from click.shell_completion import CompletionItem
 from memtool.cli.hits import short_path
 from memtool.cli.session import Session
 from memtool.errors import Busy, MemtoolError
-from memtool.index.read_only import current_index
+from memtool.index.files import FileEngine
 from memtool.settings.sections import ABOUT
 from memtool.text.tokens import fold
 from memtool.vault.layout import Vault, projects_of
@@ -97,7 +97,7 @@ def _rows(vault: Vault, session: Session, sql: str) -> _Pairs:
     folder = find_state_folder(vault, session.work.cache)
     if folder is None:
         raise Busy("there is no index yet")
-    with current_index(folder) as db:
+    with FileEngine(folder).current() as db:
         return [(value, about.partition("\n")[0]) for value, about in db.execute(sql)]
 
 

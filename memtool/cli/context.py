@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from functools import partial
 
 import click
 
+from memtool.beside import Team, team_beside
 from memtool.cli import output
 from memtool.cli.session import Session, with_vault
 from memtool.errors import UsageError
 from memtool.recall.start.session_start import ContextBlock, session_context
 from memtool.text.lines import tokens_in
 from memtool.vault.layout import projects_of
+from memtool.workspace import Workspace
 
 
 @click.command()
@@ -48,10 +51,9 @@ def command(
     form = "json" if as_json else form or ("ansi" if sys.stdout and sys.stdout.isatty() else "markdown")
     name = _project(session, project)
     most = session.settings.recall.session_tokens
-    if session.settings.team.url and at is None:
-        block = _with_team(session, name, whole=whole)
-    else:
-        block = session_context(session.work, name, whole=whole)
+    team = team_beside(session.work) if at is None else None
+    make = partial(session_context, project=name, whole=whole)
+    block = _with_team(session, team, name, make, whole=whole) if team else make(session.work)
     if form == "json":
         answer = {"project": name, "budget": most, "tokens": block.tokens, "refs": block.refs, "text": block.text}
         output.emit_json(answer)
@@ -63,12 +65,11 @@ def command(
         )
 
 
-def _with_team(session: Session, project: str, *, whole: bool) -> ContextBlock:
+def _with_team(
+    session: Session, team: Team, project: str, make: Callable[[Workspace], ContextBlock], *, whole: bool
+) -> ContextBlock:
     """Return the context with what the team's vaults have of the project; without it, if the service is away."""
-    from memtool.team.member import PATIENCE, shared_start
-
-    make = partial(session_context, project=project, whole=whole)
-    shared = shared_start(session.work, project, make, wait=PATIENCE, whole=whole)
+    shared = team.shared_start(session.work, project, make, whole=whole, waits=True)
     output.say(*filter(None, [shared.notice]))
     refs = (*shared.own.refs, *dict.fromkeys(line.ref for line in shared.lines))
     return shared.own._replace(text=shared.text, refs=refs, tokens=tokens_in(shared.text))

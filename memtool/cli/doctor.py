@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from memtool import doctor
+from memtool.beside import CHECKS, by_name
 from memtool.cli import output
 from memtool.cli.session import Session, with_vault, working_folder
 
@@ -27,9 +28,7 @@ def command(ctx: click.Context, session: Session, *, is_fixed: bool, deep: bool,
     gone. The exit code is 1 if something is broken.
     """
     if team:
-        from memtool.doctor.team import team_checks
-
-        ctx.exit(_told(team_checks(session.environ), as_json=as_json))
+        ctx.exit(_told(by_name(CHECKS)(session.environ), as_json=as_json))
     path, origin = session.vault_path()
     checks = doctor.examine(path, origin, session.environ, folder=working_folder(), deep=deep)
     mends = [check.mend for check in checks if check.mend] if is_fixed else []

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from memtool import __version__
+from memtool import __version__, beside
 from memtool.cli import output
 from memtool.cli.examples import add_examples
 from memtool.cli.session import Session
@@ -75,10 +75,11 @@ GROUPS = {
 }  # what is in none of them comes last in `memtool --help`
 _HIDDEN = ("helper",)  # what memtool calls itself
 _MODULES = {
-    "eval": "evaluate",
-    "import": "import_sessions",
-    "test": "expectations",
-}  # where the name would be a poor one for a module
+    "eval": "memtool.cli.evaluate",
+    "import": "memtool.cli.import_sessions",
+    "test": "memtool.cli.expectations",
+    **beside.COMMANDS,
+}  # where it is another one: the name would be a poor one for a module
 
 
 class LazyGroup(click.Group):
@@ -92,7 +93,7 @@ class LazyGroup(click.Group):
         """Return the command *cmd_name*, imported now; None if there is no such command."""
         if cmd_name not in COMMANDS and cmd_name not in _HIDDEN:
             return None
-        command: click.Command = import_module(f"memtool.cli.{_MODULES.get(cmd_name, cmd_name)}").command
+        command: click.Command = import_module(_MODULES.get(cmd_name, f"memtool.cli.{cmd_name}")).command
         if ctx.resilient_parsing:  # a shell asks what may follow
             from memtool.cli.completing import prepare
 

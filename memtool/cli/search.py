@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from memtool.beside import SharedQuestion, team_beside
 from memtool.cli import output
 from memtool.cli.session import Session, with_vault
 from memtool.errors import MemtoolError, UsageError
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from memtool.recall.answers.answer import MemoryAnswer
-    from memtool.team.member import TeamMemory, TeamQuestion
 
 _DEFAULT_BATCH_LIMIT = 50
 _LISTED = 20  # notes on a page of a list
@@ -104,7 +104,7 @@ def command(
         raise UsageError("the query holds no word to search for", hint="Try `memtool search deploy key`.")
     text, wanted = only_time(text, wanted)
     started = time.perf_counter()
-    team = _ask_team(session, text, here) if session.settings.team.url and text else None
+    team = _ask_team(session, text, here) if text else None
     with output.progress_bar("Reading notes", least=_MANY) as progress:
         place = session.place(progress=progress)
         look = _found if as_json else _answered
@@ -130,19 +130,18 @@ def command(
             _print_team(team)
 
 
-def _ask_team(session: Session, text: str, here: str) -> TeamQuestion[TeamMemory]:
-    from memtool.team.member import PATIENCE, ask_for_memories
+def _ask_team(session: Session, text: str, here: str) -> SharedQuestion | None:
+    team = team_beside(session.work)
+    limit = session.settings.search.limit
+    return team.ask_for_memories(session.work, session.work.redact(text), project=here, limit=limit) if team else None
 
-    most, words = session.settings.search.limit, session.work.redact(text)
-    return ask_for_memories(session.work, words, project=here, limit=most, floor=0.0, wait=PATIENCE)
 
-
-def _of_team(team: TeamQuestion[TeamMemory]) -> dict[str, Any]:
+def _of_team(team: SharedQuestion) -> dict[str, Any]:
     memories, notice = team.answer()
     return {"team": [memory._asdict() for memory in memories], "team_notice": notice}
 
 
-def _print_team(team: TeamQuestion[TeamMemory]) -> None:
+def _print_team(team: SharedQuestion) -> None:
     memories, notice = team.answer()
     for memory in memories:
         click.echo(output.shortened(output.printable(memory.said), output.width()))

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from datetime import datetime
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import click
 
+from memtool.beside import SERVICES, by_name
 from memtool.cli import output
 from memtool.cli.session import Session, with_vault
-from memtool.errors import BadSetting, ProviderMissing, UsageError
+from memtool.errors import ProviderMissing, UsageError
+from memtool.index.engines import ENGINES, FILES
 from memtool.installation import how_to_add
 from memtool.processes import start_command
-from memtool.settings import database_address, load
 from memtool.web.runtime import NoAnswer, Runtime, ask, find_service, find_token, is_at_work, service_place
 
 _NEEDED = ("fastapi", "uvicorn", "jinja2", "nh3")
@@ -34,8 +33,8 @@ _DEEDS = ("status", "stop", "open_page")
 )
 @click.option(
     "--engine",
-    type=click.Choice(["sqlite", "postgres"]),
-    default="sqlite",
+    type=click.Choice([*ENGINES]),
+    default=FILES,
     show_default=True,
     help="With postgres: the vaults of a team, from its settings.",
 )
@@ -75,8 +74,8 @@ def command(
         return
     if missing := [name for name in _NEEDED if find_spec(name) is None]:
         raise ProviderMissing(f"{missing[0]} is not installed", hint=how_to_add("serve"))
-    if engine == "postgres":
-        _serve_team(session, host=host, port=port, as_json=as_json)
+    if engine in SERVICES:
+        by_name(SERVICES[engine])(session.environ, host=host, port=port, as_json=as_json)
         return
     if deeds["open_page"]:
         _open(session, as_json=as_json)
@@ -92,30 +91,6 @@ def command(
         output.say("`memtool serve --open` shows its page; Ctrl-C ends it.", f"The token for programs lies in {token}.")
 
     serve(session.open_workspace, host=host, port=port, idle=idle * 60, started=told)
-
-
-def _serve_team(session: Session, *, host: str, port: int | None, as_json: bool) -> None:
-    if find_spec("psycopg_pool") is None:
-        raise ProviderMissing("psycopg is not installed", hint=how_to_add("postgres"))
-    from memtool.index.postgres.schema import migrate
-    from memtool.team.service import TeamService
-    from memtool.web.server import serve_team
-
-    known = load(None, session.environ)
-    address = database_address(known, session.environ)
-    if not address or not known.team.vaults:
-        missing = "vault is named that a team shares" if address else "database is named"
-        raise BadSetting(f"no {missing}", hint="Set `[team] vaults` and `[index] dsn`: docs/team.md.")
-    migrate(address)
-    service = TeamService(known, session.environ, Path.home(), address, lambda: datetime.now().astimezone())
-
-    def told(url: str) -> None:
-        if as_json:
-            output.emit_json_line({"state": "starting", "url": url, "vaults": list(service.clones)})
-        else:
-            click.echo(f"Serving {', '.join(service.clones)} at {url}")
-
-    serve_team(service, host=host, port=port, started=told)
 
 
 def _show_status(session: Session, *, as_json: bool) -> int:

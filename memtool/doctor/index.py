@@ -8,7 +8,6 @@ import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
 
 from memtool.doctor.check import BROKEN, NOTE, OK, Check, broken
 from memtool.doctor.vault import can_write
@@ -18,8 +17,9 @@ from memtool.errors import Busy, MemtoolError, NotWritable
 from memtool.index import generations
 from memtool.index.embedding import chunks_skipped, chunks_waiting
 from memtool.index.engine import Index, Place, place_of, use_index
-from memtool.index.read_only import current_index, is_as_indexed
-from memtool.index.sqlite import SqliteIndex
+from memtool.index.engines import engine_class
+from memtool.index.files import FileEngine
+from memtool.index.sqlite import SqliteIndex, is_as_indexed
 from memtool.index.tables import Tables
 from memtool.settings import Settings
 from memtool.text.lines import counted, some_of
@@ -28,9 +28,6 @@ from memtool.vault.marks import UNSOLVED
 from memtool.vault.scan import Changes, Scan, changes
 from memtool.vault.state import find_state_folder
 from memtool.workspace import Workspace
-
-if TYPE_CHECKING:
-    from memtool.index.schema import SqliteTables
 
 _NAMED = 10  # broken notes
 _LARGE = 200_000_000  # bytes of an index that is read whole to find damage
@@ -49,7 +46,7 @@ def index_checks(work: Workspace, found: Scan, *, deep: bool = False) -> list[Ch
         folder = find_state_folder(vault, cache)
         if not (folder or can_write(vault.state_path) or can_write(cache)):
             raise NotWritable(f"neither '{vault.state_path}' nor '{cache}' can be written")
-        if settings.index.engine == "postgres":
+        if not engine_class(settings.index.engine).keeps_files:
             checks = use_index(place_of(work), lambda index: [*_index_health(index, work, deep=deep), _server(index)])
             return [*checks, *_helper_health(vault, cache)]
 
@@ -76,8 +73,8 @@ def _of_large_index(
     path = generations.current(folder / "index")
     if path is None or path.stat().st_size <= _LARGE:
         return None
-    with contextlib.suppress(Busy, NotWritable), current_index(folder) as db:
-        index = SqliteIndex(place_of(work), cast("SqliteTables", db), path)
+    with contextlib.suppress(Busy, NotWritable), FileEngine(folder).current() as db:
+        index = SqliteIndex(place_of(work), db, path)
         found = Scan(dict(found.stamps), [*found.unreadable], [*found.problems])
         work.outside.add_to(found, work.vault.root)
         index.problems = found.problems

@@ -30,6 +30,11 @@ def is_of_use(work: Workspace) -> bool:
     settings = work.settings
     if settings.embeddings.provider != "fastembed" or settings.search.mode == "bm25":
         return False
-    if settings.index.engine == "postgres":  # asking it would take too long here: the helper does, and ends at once
-        return find_spec("fastembed") is not None
-    return any((work.index_folder / "vectors").glob("*.f32"))
+    if any((work.index_folder / "vectors").glob("*.f32")):
+        return True
+    if find_spec("fastembed") is None:
+        return False
+    from memtool.index.engines import engine_class
+
+    # To ask a server takes too long here: the helper does, and ends at once where there is nothing.
+    return not engine_class(settings.index.engine).keeps_files

@@ -7,6 +7,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
+from memtool.beside import team_beside
 from memtool.errors import Busy, MemtoolError, NotWritable
 from memtool.hook.main import Reply
 from memtool.recall.given import PROMPT, START, GivenLine, Giving, in_known_words, keep_giving, lines_of_start
@@ -15,15 +16,11 @@ from memtool.vault.files import read_head
 from memtool.vault.session_names import note_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from memtool.capture.client_event import ClientEvent
     from memtool.recall.prompts.meaning import Meaning
-    from memtool.recall.prompts.prompt import Given
-    from memtool.recall.prompts.question import Question
     from memtool.recall.start.session_start import ContextBlock
-    from memtool.team.member import SharedStart, TeamMemory, TeamQuestion
-    from memtool.workspace import Workspace
 
 _SHOWN, _CLAUSE = 3, 40  # memories of which the user is told, and characters of each
 _LONGEST_NOTE = 262_144  # bytes of a session's note that are read; ours have a few thousand
@@ -46,10 +43,11 @@ def context_of_session(event: ClientEvent) -> Reply:
         ids=ledger.ids,
     )
     # A fork knows what its parent was given, which is not known here.
-    asks = work.settings.team.url and (ledger.start or source != "fork")
-    shared = _start_with_team(event, make, project, ledger) if asks else None
+    team = team_beside(work) if ledger.start or source != "fork" else None
+    shared = team.shared_start(work, project, make, known=ledger.start) if team else None
+    _note_away(event, shared.notice if shared else "")
     block = shared.own if shared else make(work)
-    text, team = (shared.text, shared.lines) if shared else (block.text, ())
+    text, lines_of_team = (shared.text, shared.lines) if shared else (block.text, ())
     start = "\n".join(filter(None, [ledger.start, _without_ids(text, block)]))
     try:
         if session_id:
@@ -57,28 +55,14 @@ def context_of_session(event: ClientEvent) -> Reply:
             ledger = ledger.with_ids(block.ids)
             write_ledger(ledgers, session_id, ledger)
             at, lines = work.now().isoformat(timespec="seconds"), lines_of_start(block.lines)
-            of_team = tuple(GivenLine("", line.ref, text=line.said) for line in team)
+            of_team = tuple(GivenLine("", line.ref, text=line.said) for line in lines_of_team)
             giving = Giving(at, START, project, lines=lines, client=event.client, team=of_team)
             keep_giving(ledgers, session_id, giving)
     except NotWritable as error:  # a session starts once, so its block is given all the same
         event.log(str(error), is_error=True)
     sweep_ledgers(ledgers, work.now().timestamp())
-    said = [line.text for line in block.lines if line.id] + [line.text for line in team]
+    said = [line.text for line in block.lines if line.id] + [line.text for line in lines_of_team]
     return Reply(text, _notice(event, said))
-
-
-def _start_with_team(
-    event: ClientEvent, make: Callable[[Workspace], ContextBlock], project: str, ledger: Ledger
-) -> SharedStart | None:
-    """Return the context that *make* makes with what the team has of *project*; None while the service is away."""
-    from memtool.team.member import is_resting, shared_start
-
-    work = event.work
-    if is_resting(work):
-        return None
-    shared = shared_start(work, project, make, wait=work.settings.team.wait_ms / 1000, known=ledger.start)
-    _note_away(event, shared.notice)
-    return shared
 
 
 def memories_for_prompt(event: ClientEvent) -> Reply:
@@ -92,11 +76,12 @@ def memories_for_prompt(event: ClientEvent) -> Reply:
     ledger = read_ledger(ledgers, session_id).next_turn()
     question = question_of(event.text("prompt"))
     meaning = _meaning(event)
-    team = _ask_team(event, question) if event.work.settings.team.url else None
+    team = team_beside(event.work)
+    asked_of_team = team.ask_for_prompt(event.work, question) if team else None
     if not question.terms() and not meaning:
         write_ledger(ledgers, session_id, ledger)
         return Reply()
-    from memtool.index.read_only import current_index
+    from memtool.index.engines import engine_of
     from memtool.recall.prompts import prompt as prompts
     from memtool.recall.prompts.finding import find
     from memtool.recall.uses import read_uses
@@ -105,7 +90,7 @@ def memories_for_prompt(event: ClientEvent) -> Reply:
     asked = prompts.Asked(question, event.work.project(), session_id)
     finder = partial(find, meaning=meaning)
     try:
-        with current_index(folder, event.work) as db:
+        with engine_of(event.work).current() as db:
             uses = partial(read_uses, folder)
             given = prompts.memories_for_prompt(event.work, db, asked, ledger, uses, finder=finder)
             # The vault's words hide what secrets the user has patterns of, but not for sure.
@@ -114,42 +99,18 @@ def memories_for_prompt(event: ClientEvent) -> Reply:
     except Busy as busy:
         _leave_to_worker(event, busy)
         given, prompt = prompts.Given("", ledger), ""  # the team may know something all the same
-        if not team:
+        if not asked_of_team:
             write_ledger(ledgers, session_id, ledger)
             return Reply()
-    given = _with_team(event, team, given) if team else given
+    if team and asked_of_team:
+        given, notice = team.with_memories(event.work, given, asked_of_team)
+        _note_away(event, notice)
     write_ledger(ledgers, session_id, given.ledger)
     at = event.work.now().isoformat(timespec="seconds")
     client = event.client
     giving = Giving(at, PROMPT, asked.project, ledger.turn, prompt, given.lines, given.next, client, given.team)
     keep_giving(ledgers, session_id, giving)
     return Reply(given.text, _notice(event, given.said))
-
-
-def _ask_team(event: ClientEvent, question: Question) -> TeamQuestion[TeamMemory] | None:
-    """Begin to ask the team's service about the prompt; None if that is about nothing, or the service is away."""
-    if not question.terms() or question.is_act:
-        return None
-    from memtool.team.member import ask_for_prompt
-
-    return ask_for_prompt(event.work, question.text, event.work.project())
-
-
-def _with_team(event: ClientEvent, asked: TeamQuestion[TeamMemory], given: Given) -> Given:
-    """Return *given* with what the team remembers and the session was not given lately."""
-    from memtool.team.member import is_known, team_block
-
-    memories, notice = asked.answer()
-    _note_away(event, notice)
-    start = given.ledger.start
-    fresh = [each for each in memories if not given.ledger.rests(each.key) and not is_known(start, each.text)]
-    text = "\n\n".join(filter(None, [given.text, team_block(event.work, fresh)]))
-    return given._replace(
-        text=text,
-        ledger=given.ledger.with_given(memory.key for memory in fresh),
-        said=(*given.said, *(memory.said for memory in fresh)),
-        team=tuple(GivenLine("", memory.address, text=memory.said, relevance=memory.relevance) for memory in fresh),
-    )
 
 
 def _note_away(event: ClientEvent, notice: str) -> None:

@@ -1,6 +1,6 @@
 """The index of a vault: its place, what is seen of it when it is open, and the way to bring it up to date.
 
-The engines are `memtool.index.sqlite`, a file of this machine, and `memtool.index.postgres.engine`, a server.
+What keeps it is an `Engine` (`memtool.index.engines`): a file of this machine (`memtool.index.sqlite`), or a server.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
-from memtool import settings
-from memtool.errors import BadSetting, Busy, MemtoolError
+from memtool.errors import Busy, MemtoolError
 from memtool.index import generations
+from memtool.index.engines import Engine, engine_of, files_in
 from memtool.index.writer import Applied, Writer
 from memtool.processes import lock
 from memtool.vault.files import KnownStamp, is_suspect
@@ -25,7 +25,6 @@ from memtool.vault.state import writing_in
 from memtool.workspace import Workspace
 
 if TYPE_CHECKING:
-    from memtool.index.postgres.connection import Database
     from memtool.index.tables import Tables, VectorShelf
     from memtool.vault.note import BrokenNote
 
@@ -66,8 +65,8 @@ class Place(NamedTuple):
         watchers: the folder in which a service is found that watches the vault; None asks none.
         within: the folders that are looked at besides the files above all folders, where an index is there: of the
             rest it may be older than the vault. None looks at all of it, and at what is outside.
-        database: where the index is kept by PostgreSQL; None keeps it in *folder*.
-        migrates: whether tables of an older memtool are brought up to date; else that is an error.
+        engine: what keeps the index; None keeps it in a file in *folder*.
+        migrates: whether a server's tables of an older memtool are brought up to date; else that is an error.
     """
 
     vault: Vault
@@ -82,8 +81,13 @@ class Place(NamedTuple):
     is_followed: bool = False
     watchers: Path | None = None
     within: tuple[str, ...] | None = None
-    database: Database | None = None
+    engine: Engine | None = None
     migrates: bool = False
+
+    @property
+    def keeper(self) -> Engine:
+        """What keeps the index."""
+        return self.engine or files_in(self.folder)
 
     def takes_too_long(self, files: int) -> bool:
         """Return whether reading so many *files* takes longer than whoever asks may wait."""
@@ -128,24 +132,9 @@ def place_of(work: Workspace, *, progress: Progress = no_progress, patience: flo
         outside=work.outside,
         ignore=work.settings.index.ignore,
         watchers=work.cache / WATCHERS,
-        database=database_of(work) if work.settings.index.engine == "postgres" else None,
+        engine=engine_of(work),
         is_followed=work.vault.is_followed,
     )
-
-
-def database_of(work: Workspace) -> Database:
-    """Return the database that keeps the index of the vault at hand.
-
-    Raises:
-        BadSetting: the settings name none.
-    """
-    from memtool.index.postgres.connection import Database, default_name
-
-    address = settings.database_address(work.settings, work.environ)
-    if not address:
-        hint = "Set `dsn` below [index] in your config.toml, or the variable MEMTOOL_POSTGRES."
-        raise BadSetting("the engine postgres needs the address of a server", hint=hint)
-    return Database(address, work.settings.index.name or default_name(work.vault.root))
 
 
 def catch_up(work: Workspace, refs: Sequence[str] = ()) -> None:
@@ -155,12 +144,10 @@ def catch_up(work: Workspace, refs: Sequence[str] = ()) -> None:
     """
     place = place_of(work)._replace(is_followed=False)
     with contextlib.suppress(MemtoolError):  # what was written stands, and the next search will find it
-        if not refs or place.database:
+        if refs:
+            place.keeper.read_again(place, refs)
+        else:
             use_index(place, lambda _index: None)
-            return
-        from memtool.index.sqlite import read_again
-
-        read_again(place, refs)
 
 
 class Index(ABC):
@@ -237,13 +224,7 @@ def use_index(place: Place, use: Callable[[Index], T], *, rebuild: bool = False)
         NotWritable: the index's folder, or the disk, refuses a write.
         DatabaseUnavailable, SchemaMismatch: the server refuses.
     """
-    if place.database:
-        from memtool.index.postgres.engine import use_database
-
-        return use_database(place._replace(within=None), place.database, use, rebuild=rebuild)
-    from memtool.index.sqlite import use_file
-
-    return use_file(place, use, rebuild=rebuild)
+    return place.keeper.use(place, use, rebuild=rebuild)
 
 
 def apply(place: Place, writer: Writer, found: Scan, pending: Changes, *, batch: int = 0) -> Applied:

@@ -24,7 +24,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from memtool.errors import Busy, NotWritable
 from memtool.index import engine, generations, schema
 from memtool.index.engine import FIRST_PATIENCE, Index, Place, Unbuilt, apply
-from memtool.index.writer import Applied, SqliteWriter
+from memtool.index.writer import Applied, SqliteWriter, read_file
+from memtool.vault.files import content_hash
 from memtool.vault.scan import Changes, Scan, changes
 
 if TYPE_CHECKING:
@@ -100,13 +101,46 @@ def use_file(place: Place, use: Callable[[Index], T], *, rebuild: bool = False) 
         path = None if rebuild else generations.current(place.generations)
         if path is None:
             raise
-        from memtool.index.read_only import is_current, opened_on_full_disk
-
-        with contextlib.closing(opened_on_full_disk(path, error)) as db:
+        with contextlib.closing(_opened_on_full_disk(path, error)) as db:
             index = SqliteIndex(place, db, path)
-            if not is_current(index):
+            if not _is_current(index):
                 raise error from None
             return use(index)
+
+
+def _opened_on_full_disk(path: Path, refusal: NotWritable) -> schema.SqliteTables:
+    """Return the database at *path*, opened without a file of its own.
+
+    Raises:
+        NotWritable: the *refusal* of the disk, where it is damaged.
+    """
+    # On a full disk not even the file can be made through which connections share a log; this one needs none.
+    try:
+        return schema.connect(path, mode="ro&immutable=1")
+    except sqlite3.DatabaseError:
+        raise refusal from None
+
+
+def _is_current(index: SqliteIndex) -> bool:
+    """Return whether *index* holds what the files of its vault say now."""
+    try:
+        found = index.place.scan()
+        index.problems = found.problems
+        if schema.misfit(index.db, index.place.vault.daily):
+            return False
+        if index.is_settled_by(found):
+            return True
+        pending = changes(index.stamps(), found)
+        return not pending.gone and all(is_as_indexed(index, ref) for ref in pending.suspects)
+    except (sqlite3.DatabaseError, OSError):
+        return False
+
+
+def is_as_indexed(index: SqliteIndex, ref: str) -> bool:
+    """Return whether the file at *ref*, which may be too young for its stamp to be trusted, is what the index holds."""
+    known = index.db.execute("SELECT hash FROM note WHERE ref = ?", (ref,)).fetchone()
+    read = read_file(index.place.vault.root / ref, index.place.max_bytes, 0) if known else None
+    return read is not None and read.content is not None and content_hash(read.content) == known[0]
 
 
 def _use_fresh(place: Place, use: Callable[[Index], T], *, rebuild: bool) -> T:

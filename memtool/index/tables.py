@@ -1,7 +1,7 @@
 """The seam between the index and the engine that keeps it: what search, recall and the service ask of the tables.
 
-Ranking, chunks, terms and filters are the same code for every engine. SQLite (`memtool.index.schema`) is the first one,
-PostgreSQL (`memtool.index.postgres.tables`) the second.
+Ranking, chunks, terms and filters are the same code for every engine (`memtool.index.engines`). SQLite's tables are in
+`memtool.index.schema`.
 """
 
 from __future__ import annotations
@@ -119,3 +119,34 @@ class VectorShelf(Protocol):
 
     def complete(self) -> None:
         """Make ready for searches, now that each chunk has its vectors."""
+
+
+class HeldVectors(Protocol):
+    """Vectors in memory, by the hash of their text."""
+
+    def rows(self, hashes: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the row of each of *hashes*, -1 where it has no vector."""
+
+    def matrix(self) -> NDArray[np.float32]:
+        """Return all vectors, for the rows that were last asked for: (rows, dimension)."""
+
+
+class Followed(Protocol):
+    """The index of a vault and the vectors of a model, wherever they are kept."""
+
+    def state(self) -> object:
+        """Return a value that changes whenever the index or the vectors do.
+
+        Raises:
+            Busy: they cannot be read now.
+        """
+
+    def opened(self) -> AbstractContextManager[tuple[Tables, HeldVectors]]:
+        """Give the index and the vectors for the length of a `with` block. Matrices stay usable after it.
+
+        Raises:
+            Busy: there is no index that can be used now.
+        """
+
+    def close(self) -> None:
+        """Let go of what it holds."""

@@ -38,7 +38,7 @@ class AuditEntry(NamedTuple):
 
 def record(db: psycopg.Connection[Any], entry: AuditEntry) -> None:
     """Keep *entry* for good."""
-    db.execute(f"INSERT INTO memtool.audit ({_FIELDS}) VALUES (%s, %s, %s, %s, %s, %s, %s, %s)", entry)  # noqa: S608
+    db.execute(f"INSERT INTO memtool.audit ({_FIELDS}) VALUES (%s, %s, %s, %s, %s, %s, %s, %s)", entry)
 
 
 def read_audit(
@@ -51,6 +51,6 @@ def read_audit(
     conditions += [("wrote", [])] if writes else []
     where = " AND ".join(condition for condition, _ in conditions)
     values = [value for _, values in conditions for value in values]
-    query = f"SELECT {_FIELDS} FROM memtool.audit WHERE {where}"  # noqa: S608
+    query = f"SELECT {_FIELDS} FROM memtool.audit WHERE {where}"
     rows = db.execute(f"{query} ORDER BY at DESC LIMIT %s", [*values, limit])
     return [AuditEntry(*row) for row in rows]

@@ -10,7 +10,7 @@ import os
 import stat
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from pathlib import Path
@@ -18,15 +18,19 @@ from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 from urllib.parse import quote, urlsplit
 
 from memtool import settings as settings_module
+from memtool.beside import SharedStart
 from memtool.errors import BadSetting, MemtoolError, ProviderFailed
 from memtool.recall.budget import MOST_TOKENS, BlockLine, BlockPart, fit, render
 from memtool.recall.framing import defused, framed
+from memtool.recall.given import GivenLine
 from memtool.text.languages import labels
 from memtool.text.lines import cut, tokens_in
 from memtool.vault.state import make_state_folder
 from memtool.workspace import Workspace
 
 if TYPE_CHECKING:
+    from memtool.recall.prompts.prompt import Given
+    from memtool.recall.prompts.question import Question
     from memtool.recall.start.session_start import ContextBlock
 
 TOKEN_FILE = "team-token"  # noqa: S105  (its name)
@@ -217,7 +221,7 @@ class TeamQuestion(Generic[T]):
         return [], f"{problem}. {problem.hint}" if _is_news(self._work) else ""
 
 
-def is_resting(work: Workspace) -> bool:
+def _rests(work: Workspace) -> bool:
     """Return whether the service was away less than a minute ago, so that a prompt does not wait for it."""
     with suppress(OSError):
         return abs(time.time() - (work.index_folder / _AWAY).stat().st_mtime) < _REST
@@ -225,9 +229,9 @@ def is_resting(work: Workspace) -> bool:
 
 
 def ask_for_memories(
-    work: Workspace, query: str, *, project: str, limit: int, floor: float, wait: float
+    work: Workspace, query: str, *, project: str, limit: int, floor: float = 0.0, wait: float = PATIENCE
 ) -> TeamQuestion[TeamMemory]:
-    """Begin to ask what the team remembers of *query*."""
+    """Begin to ask what the team remembers of *query*, and is at least as relevant as *floor*."""
     asked = {"query": query[:_LONGEST_QUERY], "project": project, "limit": limit, "floor": floor}
 
     def ask(service: Service) -> list[TeamMemory]:
@@ -236,28 +240,29 @@ def ask_for_memories(
     return TeamQuestion(work, ask, wait)
 
 
-def ask_for_prompt(work: Workspace, prompt: str, project: str) -> TeamQuestion[TeamMemory] | None:
-    """Begin to ask what the team remembers of *prompt*, without its secrets; None where there is nobody to ask."""
-    if is_resting(work):
-        return None
-    wait = work.settings.team.wait_ms / 1000
-    return ask_for_memories(work, work.redact(prompt), project=project, limit=_MOST, floor=_FLOOR, wait=wait)
+def ask_for_prompt(work: Workspace, question: Question) -> TeamQuestion[TeamMemory] | None:
+    """Begin to ask what the team remembers of a prompt, without its secrets.
 
-
-class SharedStart(NamedTuple):
-    """The start of a session of which a team has something, too.
-
-    Args:
-        own: the context that the own vault gives.
-        text: that, and below it the block of the team's vaults.
-        lines: those of the team's; their refs begin with the name of a vault.
-        notice: what the user should know of the service.
+    None if it is about nothing, or the service was away just now.
     """
+    if not question.terms() or question.is_act or _rests(work):
+        return None
+    wait, text = work.settings.team.wait_ms / 1000, work.redact(question.text)
+    return ask_for_memories(work, text, project=work.project(), limit=_MOST, floor=_FLOOR, wait=wait)
 
-    own: ContextBlock
-    text: str
-    lines: tuple[BlockLine, ...] = ()
-    notice: str = ""
+
+def with_memories(work: Workspace, given: Given, asked: TeamQuestion[TeamMemory]) -> tuple[Given, str]:
+    """Return *given* with what the team remembers and the session was not given lately, and a notice for the user."""
+    memories, notice = asked.answer()
+    start = given.ledger.start
+    fresh = [each for each in memories if not given.ledger.rests(each.key) and not is_known(start, each.text)]
+    added = given._replace(
+        text="\n\n".join(filter(None, [given.text, _block(work, fresh)])),
+        ledger=given.ledger.with_given(memory.key for memory in fresh),
+        said=(*given.said, *(memory.said for memory in fresh)),
+        team=tuple(GivenLine("", memory.address, text=memory.said, relevance=memory.relevance) for memory in fresh),
+    )
+    return added, notice
 
 
 def shared_start(
@@ -265,9 +270,9 @@ def shared_start(
     project: str,
     own: Callable[[Workspace], ContextBlock],
     *,
-    wait: float,
     known: str = "",
     whole: bool = False,
+    waits: bool = False,
 ) -> SharedStart:
     """Return what *own* gives of *project*, and the standing rules, decisions, facts and open items of the team.
 
@@ -277,12 +282,13 @@ def shared_start(
         work: where the session works; its settings name the service.
         project: the name of an area; nobody is asked about none.
         own: returns the context of the own vault, while the service is asked.
-        wait: seconds for the service.
         known: what the session was given before. Neither that nor what the own context says is given again.
         whole: whether there is no budget.
+        waits: whether a person waits; else the service has the time of a prompt, and none while it rests.
     """
     wanted = work.settings.recall.session_tokens
-    if not project or not (wanted or whole):
+    wait = PATIENCE if waits else work.settings.team.wait_ms / 1000
+    if not project or not (wanted or whole) or (not waits and _rests(work)):
         block = own(work)
         return SharedStart(block, block.text)
     path = f"/context?project={quote(project, safe='')}"
@@ -362,11 +368,10 @@ def _dicts(fields: object) -> list[dict[str, object]]:
     return [each for each in fields if isinstance(each, dict)] if isinstance(fields, list) else []
 
 
-def team_block(work: Workspace, memories: Iterable[TeamMemory]) -> str:
+def _block(work: Workspace, memories: Sequence[TeamMemory]) -> str:
     """Return *memories* as the block that an agent is given; empty for none."""
-    told = list(memories)
-    names = " and ".join(dict.fromkeys(memory.vault for memory in told))
-    lines = [f"- {memory.said} ({memory.source})" for memory in told]
+    names = " and ".join(dict.fromkeys(memory.vault for memory in memories))
+    lines = [f"- {memory.said} ({memory.source})" for memory in memories]
     return framed("\n".join(lines), event="team", vault=names, language=work.language, text="team-frame")
 
 

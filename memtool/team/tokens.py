@@ -122,7 +122,7 @@ def revoke_token(db: psycopg.Connection[Any], token_id: str, now: datetime) -> T
 
 def list_tokens(db: psycopg.Connection[Any]) -> list[Token]:
     """Return all tokens, the oldest first."""
-    return [_token(row) for row in db.execute(f"SELECT {_FIELDS} FROM memtool.token ORDER BY created_at, id")]  # noqa: S608
+    return [_token(row) for row in db.execute(f"SELECT {_FIELDS} FROM memtool.token ORDER BY created_at, id")]
 
 
 def get_token(db: psycopg.Connection[Any], token_id: str) -> Token:
@@ -131,7 +131,7 @@ def get_token(db: psycopg.Connection[Any], token_id: str) -> Token:
     Raises:
         TokenNotFound: there is none.
     """
-    row = db.execute(f"SELECT {_FIELDS} FROM memtool.token WHERE id = %s", (token_id,)).fetchone()  # noqa: S608
+    row = db.execute(f"SELECT {_FIELDS} FROM memtool.token WHERE id = %s", (token_id,)).fetchone()
     if row is None:
         raise TokenNotFound(f"there is no token '{token_id}'")
     return _token(row)
@@ -145,7 +145,7 @@ def recognised(db: psycopg.Connection[Any], text: str, now: datetime) -> Token:
     """
     found = None
     if text.startswith(PREFIX) and len(text) < 200:
-        query = f"SELECT {_FIELDS} FROM memtool.token WHERE hash = %s"  # noqa: S608
+        query = f"SELECT {_FIELDS} FROM memtool.token WHERE hash = %s"
         found = db.execute(query, (hash_of(text),)).fetchone()
     if found is None:
         raise NoToken("the request brings no token of this service")

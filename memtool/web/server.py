@@ -28,7 +28,6 @@ from memtool.web.runtime import Runtime, find_token, made_known, only_service, s
 from memtool.workspace import Workspace
 
 if TYPE_CHECKING:
-    from memtool.team.service import TeamService
     from memtool.web.calls import OpenWorkspace
 
 USUAL_PORT = 47_474
@@ -37,7 +36,6 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _HEAD_PATIENCE = 10.0  # seconds for the head of a request
 _MOST_CONNECTIONS = 400
 _LARGEST_HEAD = 32_768  # bytes
-_TEAM_GRACE = 2.5  # seconds for requests of a team, when its service ends: then their connections are cut
 _LAST_GRACE = 1  # seconds for connections to close, once all requests are answered
 _TICKS = 20  # of a tenth of a second, between two looks for memory to give back
 
@@ -64,11 +62,11 @@ def serve(
         BadSetting: *host* is beyond this machine, and there is no token for that.
         MemtoolError: the port is taken, or there is no place for the service's files.
     """
-    _share_memory()
+    share_memory()
     work = open_workspace(None)
     place = service_place(work)
     _check_host(host, work)
-    with only_service(place), _listening(host, port) as listener:
+    with only_service(place), listening(host, port) as listener:
         from memtool.web.app import make_app  # takes most of the start: others know of us when we can answer
         from memtool.web.state_api import IMPORT, LARGEST_IMPORT
 
@@ -84,43 +82,12 @@ def serve(
         )
         access = Access(find_token(work, place), {*LOOPBACK, host}, runtime.port)
         app = Gate(make_app(open_workspace, access, life), access, life, larger={IMPORT: LARGEST_IMPORT})
-        with _stopped_by_signals(life), made_known(place, runtime):
+        with stopped_by_signals(life), made_known(place, runtime):
             started(runtime)
-            _run(app, life, listener)
+            run(app, life, listener)
 
 
-def serve_team(service: TeamService, *, host: str, port: int | None, started: Callable[[str], None]) -> None:
-    """Serve the vaults of a team until somebody stops it; *started* is told the address.
-
-    Raises:
-        BadSetting: *host* is none.
-        MemtoolError: the port is taken.
-    """
-    from memtool.web.team_app import make_team_app
-    from memtool.web.team_gate import TeamGate
-
-    _share_memory()
-    _bound_files(service.max_bytes)
-    with _listening(host, port) as listener:
-        life = Life(grace=_TEAM_GRACE)
-        address = listener.getsockname()
-        shown = f"[{address[0]}]" if ":" in address[0] else address[0]
-        with _stopped_by_signals(life):
-            started(f"http://{shown}:{address[1]}")
-            _run(TeamGate(make_team_app(service, life), service, life), life, listener)
-
-
-def _bound_files(max_bytes: int) -> None:
-    """Let neither this process nor the git that it runs write a larger file, such as a remote's pack without an end."""
-    if sys.platform != "win32":
-        import resource
-
-        _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
-        wanted = max_bytes if most == resource.RLIM_INFINITY else min(max_bytes, most)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (wanted, most))
-
-
-def _share_memory() -> None:
+def share_memory() -> None:
     """Let all threads take their memory from one pool: what each held back for itself was a tenth of the service's."""
     _tell_allocator("mallopt", -8, 1)  # M_ARENA_MAX
 
@@ -138,7 +105,7 @@ def _tell_allocator(call: str, *values: int) -> None:
 
 
 @contextlib.contextmanager
-def _stopped_by_signals(life: Life) -> Iterator[None]:
+def stopped_by_signals(life: Life) -> Iterator[None]:
     """Let signals end the service as a request does: one more way to say so, and not the only one."""
     names = ("SIGINT", "SIGTERM", "SIGBREAK")  # the last is Windows' own
     signals = [getattr(signal, name) for name in names if hasattr(signal, name)]
@@ -206,7 +173,8 @@ class _Connection(H11Protocol):
             self._waiting = None
 
 
-def _run(app: Any, life: Life, listener: socket.socket) -> None:  # noqa: ANN401  (uvicorn's type of an application)
+def run(app: Any, life: Life, listener: socket.socket) -> None:  # noqa: ANN401  (uvicorn's type of an application)
+    """Answer requests to *app* at *listener* until its *life* is over."""
     config = uvicorn.Config(
         app,
         http=_Connection,
@@ -228,7 +196,7 @@ def _run(app: Any, life: Life, listener: socket.socket) -> None:  # noqa: ANN401
 
 
 @contextlib.contextmanager
-def _listening(host: str, port: int | None) -> Iterator[socket.socket]:
+def listening(host: str, port: int | None) -> Iterator[socket.socket]:
     """Give a socket that listens.
 
     Raises:

@@ -102,8 +102,8 @@ class Watcher:
         """
         work = self._open_workspace(None)
         place = place_of(work)._replace(watchers=None)
-        if place.database:
-            raise MemtoolError("others write an index in PostgreSQL, too, and its readers ask nobody else")
+        if not place.keeper.keeps_files:
+            raise MemtoolError("others write an index on a server, too, and its readers ask nobody else")
         path = generations.current(place.generations)
         with self._lock:
             self._vouched = None

@@ -14,7 +14,7 @@ from hook.agent import agent_in
 from terminal import MEMTOOL, on_a_terminal, with_pipes
 
 from memtool.git import tell
-from memtool.index.read_only import current_index
+from memtool.index.files import FileEngine
 from memtool.recall.ledger import Ledger, ledger_folder, write_ledger
 from memtool.vault.facts import parse_facts
 from memtool.vault.layout import Vault
@@ -155,7 +155,7 @@ def test_what_was_remembered_and_forgotten_is_known_to_the_very_next_prompt(
     assert text in agent.ask(prompt)
     assert memtool("forget", done["id"]).code == 0
     assert agent.other("s2").ask(prompt) == ""
-    with current_index(agent.state()) as db:
+    with FileEngine(agent.state()).current() as db:
         assert db.execute("SELECT status FROM chunk WHERE fact_id = ?", (done["id"],)).fetchall() == [("archived",)]
 
 

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 from index.notebook import Notebook, fill
 
-from memtool.index.postgres.connection import Database
+from memtool.team.engine import PostgresEngine
+from memtool.team.postgres.connection import Database
 
 ENGINES = ("sqlite", pytest.param("postgres", marks=pytest.mark.slow))
 
@@ -23,7 +24,9 @@ def notebook(tmp_path: Path, request: pytest.FixtureRequest) -> Notebook:
     root = tmp_path.resolve() / "notes"
     if getattr(request, "param", "sqlite") == "sqlite":
         return Notebook(root, patience=0.0)
-    return Notebook(root, patience=0.0, database=Database(request.getfixturevalue("shared_database"), str(root)))
+    return Notebook(
+        root, patience=0.0, engine=PostgresEngine(Database(request.getfixturevalue("shared_database"), str(root)))
+    )
 
 
 @pytest.fixture

@@ -489,7 +489,7 @@ def test_a_first_index_that_was_interrupted_goes_on_where_it_stopped(
     assert (index.resumed, len(index.applied.added), index.rebuilt) == (kept, 10 - kept, "")
     assert notices == ([f"indexing was interrupted before and went on: {kept} files were done already"] if kept else [])
     assert finds_all(notebook, 9)
-    assert notebook.place.database or len(notebook.index_files()) == 2
+    assert notebook.place.engine or len(notebook.index_files()) == 2
     assert notebook.opened().resumed == 0
 
 

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from team.remotes import make_remote
 from two_machines import git
 
-from memtool.index.postgres.connection import connect
+from memtool.team.postgres.connection import connect
 from memtool.team.tokens import Token, add_token
 
 PATIENCE = 60.0  # seconds

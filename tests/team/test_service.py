@@ -19,10 +19,10 @@ from two_machines import git
 from memtool.capture.source import Source, write_source
 from memtool.capture.turns import Turn
 from memtool.errors import DatabaseUnavailable, OnlyReading
-from memtool.index.postgres.connection import connect
 from memtool.settings import Settings
 from memtool.team import service as service_module
 from memtool.team.audit import read_audit
+from memtool.team.postgres.connection import connect
 from memtool.vault.layout import Vault
 
 pytestmark = pytest.mark.slow

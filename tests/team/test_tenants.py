@@ -18,7 +18,7 @@ from team.team_server import TeamServer
 from two_machines import git
 
 from memtool.errors import OnlyReading
-from memtool.index.postgres.connection import READER, WRITER, Database, Reach, connect, enter, reach
+from memtool.team.postgres.connection import READER, WRITER, Database, Reach, connect, enter, reach
 from memtool.team.tokens import list_tokens, revoke_token, text_of
 
 pytestmark = pytest.mark.slow

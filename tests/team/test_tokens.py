@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from memtool.errors import UsageError
-from memtool.index.postgres.connection import connect
 from memtool.team.audit import AuditEntry, read_audit, record
+from memtool.team.postgres.connection import connect
 from memtool.team.tokens import (
     NoToken,
     Token,

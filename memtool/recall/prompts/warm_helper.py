@@ -15,8 +15,9 @@ from memtool.embeddings import Embedder, open_embedder
 from memtool.embeddings.helper import Fields, helper_place
 from memtool.embeddings.known_scripts import fits
 from memtool.errors import MemtoolError
+from memtool.index.engines import engine_of
+from memtool.index.files import stamp
 from memtool.index.filters import Filter
-from memtool.index.followed import follow_index, stamp
 from memtool.recall.prompts.finding import LONGEST, is_given_anyway
 from memtool.recall.prompts.meaning import Near, Nearness
 from memtool.recall.prompts.passages import passages
@@ -26,8 +27,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from memtool.index.followed import HeldVectors
-    from memtool.index.tables import Tables
+    from memtool.index.tables import HeldVectors, Tables
 
 NEAREST = 20  # chunks in scope that are named unasked
 IDLE = 900.0  # seconds without a question, after which it ends
@@ -66,7 +66,9 @@ class _WarmModel:
     def __init__(self, work: Workspace, embedder: Embedder) -> None:
         self._at = work
         self._warm = Warm(embedder)
-        self._followed = follow_index(work, embedder)
+        engine = engine_of(work)
+        self._keeps_files = engine.keeps_files
+        self._followed = engine.follow(embedder)
         self._seen: object = None
         self._looks = 0
         self._program = stamp(Path(own_file))
@@ -96,8 +98,8 @@ class _WarmModel:
         return self._at.vault.root.is_dir()
 
     def is_empty(self) -> bool:
-        """Return whether the database holds no vector for it. Of files, whoever starts a helper has looked."""
-        return self._at.settings.index.engine == "postgres" and not len(self._warm)
+        """Return whether a server holds no vector for it. Before a helper starts, only files were looked at."""
+        return not self._keeps_files and not len(self._warm)
 
     def close(self) -> None:
         """Let go of the index."""

@@ -12,7 +12,7 @@ import pytest
 from desk import Desk
 from index.notebook import TODAY, Notebook
 
-from memtool.index.read_only import current_index
+from memtool.index.files import FileEngine
 from memtool.recall.prompts.as_it_stands import as_they_stand, current_note
 from memtool.recall.prompts.evidence import Recalled
 from memtool.recall.prompts.finding import find
@@ -54,7 +54,7 @@ class Harbour(Notebook):
     def told(self, prompt: str, session_id: str = "s9", client_projects: Path | None = None) -> list[Recalled]:
         """Return what the index as it is finds for *prompt*, as it stands now."""
         vault = self.place.vault
-        with current_index(self.place.folder) as db:
+        with FileEngine(self.place.folder).current() as db:
             hits = [hit for hit in find(db, question_of(prompt), "harbour", TODAY).memories if not hit.left_out]
             return as_they_stand(hits, db, work_on(vault, client_projects), session_id)
 
@@ -204,7 +204,7 @@ def test_a_note_that_is_found_by_its_title_says_its_summary_or_how_it_begins(
 ) -> None:
     title = Recalled(NOTE, 1, 1, "knowledge", "harbour", "research", "", "大雾天的引航", "")
     harbour.write(NOTE, text)
-    with current_index(harbour.place.folder) as db:
+    with FileEngine(harbour.place.folder).current() as db:
         (hit,) = as_they_stand([title], db, work_on(harbour.place.vault), "")
     assert hit.summary == summary
 

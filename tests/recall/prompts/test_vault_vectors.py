@@ -12,13 +12,14 @@ from index.notebook import TODAY, Notebook
 
 from memtool.index.embedding import embed, open_vectors
 from memtool.index.engine import Index
+from memtool.index.engines import engine_of
 from memtool.index.filters import Filter
-from memtool.index.followed import follow_index
-from memtool.index.postgres.connection import Database
 from memtool.recall.prompts.meaning import Near, Nearness
 from memtool.recall.prompts.warm_helper import VaultVectors
 from memtool.settings import Settings
 from memtool.settings.sections import IndexSettings
+from memtool.team.engine import PostgresEngine
+from memtool.team.postgres.connection import Database
 from memtool.workspace import Workspace
 
 AXES = {"north": 0, "east": 1, "up": 2}
@@ -49,7 +50,9 @@ def notebook(tmp_path: Path, request: pytest.FixtureRequest) -> Notebook:
         notebook = Notebook(root)
         notebook.place = notebook.place._replace(folder=work_of(notebook).index_folder)
     else:
-        notebook = Notebook(root, database=Database(request.getfixturevalue("shared_database"), str(root)))
+        notebook = Notebook(
+            root, engine=PostgresEngine(Database(request.getfixturevalue("shared_database"), str(root)))
+        )
     notebook.write("areas/projects/a/knowledge/1.md", "# one\n\n- north\n- east\n")
     notebook.write("areas/projects/a/knowledge/2.md", "# two\n\nnorth\n")
     notebook.write("areas/projects/b/knowledge/3.md", "# three\n\nup\n")
@@ -64,7 +67,7 @@ def near(notebook: Notebook, text: str, project: str, asked: list[int], fits: se
 
 def held(notebook: Notebook, fits: set[int] | None = None) -> VaultVectors:
     make_vectors(notebook)
-    with closing(follow_index(work_of(notebook), COMPASS)) as followed, followed.opened() as (db, store):
+    with closing(engine_of(work_of(notebook)).follow(COMPASS)) as followed, followed.opened() as (db, store):
         return VaultVectors(db, store, Filter(TODAY), lambda chunk_id: fits is None or chunk_id in fits)
 
 
@@ -77,8 +80,9 @@ def make_vectors(notebook: Notebook) -> None:
 
 
 def work_of(notebook: Notebook) -> Workspace:
-    database, root = notebook.place.database, notebook.root
-    index = IndexSettings(engine="postgres", dsn=database.address, name=database.vault) if database else IndexSettings()
+    engine, root, index = notebook.place.engine, notebook.root, IndexSettings()
+    if isinstance(engine, PostgresEngine):
+        index = IndexSettings(engine="postgres", dsn=engine.database.address, name=engine.database.vault)
     return Workspace(
         notebook.place.vault, Settings(index=index), {"MEMTOOL_CACHE": str(root.parent / "cache")}, root, root
     )
@@ -138,7 +142,7 @@ def test_two_texts_count_as_the_nearer_of_them(notebook: Notebook) -> None:
 
 def test_who_follows_an_index_sees_each_change_once(notebook: Notebook) -> None:
     make_vectors(notebook)
-    with closing(follow_index(work_of(notebook), COMPASS)) as followed:
+    with closing(engine_of(work_of(notebook)).follow(COMPASS)) as followed:
 
         def nearest() -> int:
             with followed.opened() as (db, store):
@@ -161,7 +165,7 @@ def test_who_follows_an_index_sees_each_change_once(notebook: Notebook) -> None:
 def test_both_engines_hold_the_same_numbers(notebook: Notebook) -> None:
     make_vectors(notebook)
     text = "# two\n\nnorth"
-    with closing(follow_index(work_of(notebook), COMPASS)) as followed, followed.opened() as (db, store):
+    with closing(engine_of(work_of(notebook)).follow(COMPASS)) as followed, followed.opened() as (db, store):
         rows = store.rows([each for _, _, hashes in db.pieces(Filter(TODAY)) for each in hashes])
         held = store.matrix()[rows]
     assert (rows >= 0).all()

@@ -170,8 +170,8 @@ def _add_url(config: Path, url: str) -> bool:
 @contextmanager
 def _database() -> Iterator[psycopg.Connection[Any]]:
     """Give a connection to the team's database, whose tables are made if need be."""
-    from memtool.index.postgres.connection import connect, refusals
-    from memtool.index.postgres.schema import migrate
+    from memtool.team.postgres.connection import connect, refusals
+    from memtool.team.postgres.schema import migrate
 
     environ = environment()
     address = settings_module.database_address(settings_module.load(None, environ), environ)

@@ -17,9 +17,10 @@ from memtool.index.embedding import embed, open_vectors
 from memtool.index.engine import Index, Place, use_index
 from memtool.index.evaluation import parse_questions
 from memtool.index.filters import Filter
-from memtool.index.postgres.connection import Database
 from memtool.index.search import search
 from memtool.index.semantic import Vectors
+from memtool.team.engine import PostgresEngine
+from memtool.team.postgres.connection import Database
 from memtool.vault.layout import open_vault
 from memtool.vault.memory import Found
 
@@ -43,7 +44,7 @@ def places(tmp_path: Path, shared_database: str) -> tuple[Place, Place]:
     root.mkdir()
     (root / "memtool.toml").touch()
     place = Place(open_vault(root), tmp_path / "state")
-    return place, place._replace(database=Database(shared_database, str(root)))
+    return place, place._replace(engine=PostgresEngine(Database(shared_database, str(root))))
 
 
 def write(root: Path, chance: Random, number: int) -> None:
@@ -100,8 +101,8 @@ def test_both_engines_give_the_same_answers_whatever_was_changed(places: tuple[P
 def test_scores_stay_the_same_when_segments_are_merged_and_gone_chunks_dropped(
     places: tuple[Place, Place], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memtool.index.postgres.writer._MERGED", 3)
-    monkeypatch.setattr("memtool.index.postgres.writer._LEAST_DEAD", 20)
+    monkeypatch.setattr("memtool.team.postgres.writer._MERGED", 3)
+    monkeypatch.setattr("memtool.team.postgres.writer._LEAST_DEAD", 20)
     chance, root = Random(59), places[0].vault.root
     for turn in range(14):
         for number in chance.sample(range(40), 12):

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from memtool.index.lexical import MOST_TERMS
-from memtool.index.postgres.connection import READER, WRITER, enter
-from memtool.index.postgres.postings import Postings, kept
+from memtool.team.postgres.connection import READER, WRITER, enter
+from memtool.team.postgres.postings import Postings, kept
 
 if TYPE_CHECKING:
     import psycopg
@@ -193,7 +193,7 @@ class PostgresTables:
 
     def remember_pieces(self, model: str, pieces: Mapping[int, Sequence[int]], up_to: int) -> None:
         """Write down the hashes of what has a vector in each chunk, and that *model* has come up to *up_to*."""
-        from memtool.index.postgres.vectors import remember_pieces
+        from memtool.team.postgres.vectors import remember_pieces
 
         remember_pieces(self, model, pieces, up_to)
 

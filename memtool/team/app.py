@@ -14,6 +14,8 @@ from fastapi.responses import JSONResponse, PlainTextResponse
 from starlette.routing import Route
 
 from memtool import __version__
+from memtool.team.gate import METRICS_PATH
+from memtool.team.search import RecallAsked, found_in_all, recalled, standing_parts
 from memtool.team.service import MOST_AT_ONCE, TeamService, metrics_text
 from memtool.vault.project_area import area_name
 from memtool.web.agent_server import PATHS, AgentServer
@@ -22,8 +24,6 @@ from memtool.web.calls import LONGEST_NAME, example
 from memtool.web.gate import HEALTH
 from memtool.web.life import READY, STARTING, Life
 from memtool.web.memory_api import add_memory_calls
-from memtool.web.team_gate import METRICS_PATH
-from memtool.web.team_search import RecallAsked, found_in_all, recalled, standing_parts
 from memtool.web.turns_api import add_turn_calls
 
 _DESCRIPTION = (

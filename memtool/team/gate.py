@@ -18,8 +18,8 @@ from contextvars import copy_context
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from memtool.errors import DatabaseUnavailable, MemtoolError
-from memtool.index.postgres.connection import REQUEST_SECONDS, cut, in_use_by_request
 from memtool.team.audit import AuditEntry
+from memtool.team.postgres.connection import REQUEST_SECONDS, cut, in_use_by_request
 from memtool.team.service import MOST_AT_ONCE, Asking, TeamService, log
 from memtool.team.tokens import METRICS, READ, WRITE, NoToken, Token
 from memtool.team.webhook import is_genuine

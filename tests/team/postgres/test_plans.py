@@ -9,8 +9,9 @@ import pytest
 from index.notebook import Notebook
 
 from memtool.index.engine import Index
-from memtool.index.postgres.connection import Database, connect
-from memtool.index.postgres.engine import PostgresIndex
+from memtool.team.engine import PostgresEngine
+from memtool.team.postgres.connection import Database, connect
+from memtool.team.postgres.engine import PostgresIndex
 
 pytest.importorskip("psycopg", reason="the extra [postgres] is not installed")
 pytestmark = pytest.mark.slow
@@ -44,7 +45,7 @@ def test_joins_are_planned_by_what_there_is_also_when_a_vault_began_small(
     shared_database: str, tmp_path: Path, first: int
 ) -> None:
     root = tmp_path.resolve() / "notes"
-    notes = Notebook(root, patience=0.0, database=Database(shared_database, str(root)))
+    notes = Notebook(root, patience=0.0, engine=PostgresEngine(Database(shared_database, str(root))))
     write_notes(notes, range(first))
     notes.opened()
     write_notes(notes, range(700))

@@ -47,8 +47,8 @@ def _of_member(known: Settings, environ: Mapping[str, str]) -> Iterator[Check]:
 
 
 def _of_database(known: Settings, environ: Mapping[str, str]) -> Iterator[Check]:
-    from memtool.index.postgres.connection import connect, refusals
-    from memtool.index.postgres.schema import check
+    from memtool.team.postgres.connection import connect, refusals
+    from memtool.team.postgres.schema import check
 
     address = settings_module.database_address(known, environ)
     if not address:

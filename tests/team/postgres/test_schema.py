@@ -10,9 +10,9 @@ import pytest
 from postgres_server import new_database
 
 from memtool.errors import DatabaseUnavailable, SchemaMismatch
-from memtool.index.postgres import schema
-from memtool.index.postgres.connection import READER, WRITER, connect, enter
-from memtool.index.postgres.schema import Migration, check, known_migrations, migrate
+from memtool.team.postgres import schema
+from memtool.team.postgres.connection import READER, WRITER, connect, enter
+from memtool.team.postgres.schema import Migration, check, known_migrations, migrate
 
 psycopg = pytest.importorskip("psycopg", reason="the extra [postgres] is not installed")
 

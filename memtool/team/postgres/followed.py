@@ -1,45 +1,44 @@
-"""The index and the vectors of a vault in PostgreSQL, followed over one connection: see `memtool.index.followed`."""
+"""A vault's index and vectors in PostgreSQL, followed over one connection: see `memtool.index.tables.Followed`."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from memtool.errors import Busy, DatabaseUnavailable
-from memtool.index.postgres.connection import refusals
-from memtool.index.postgres.engine import current_tables
-from memtool.index.postgres.vectors import open_vectors
+from memtool.team.postgres.connection import refusals
+from memtool.team.postgres.vectors import open_vectors
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from memtool.embeddings import Embedder
-    from memtool.index.postgres.tables import PostgresTables
-    from memtool.index.postgres.vectors import PostgresVectors
-    from memtool.workspace import Workspace
+    from memtool.team.postgres.tables import PostgresTables
+    from memtool.team.postgres.vectors import PostgresVectors
 
 
 class FollowedDatabase:
-    """The index of the vault at hand. What was read of the vectors is kept, and only what came since is read."""
+    """The index that *current* gives. What was read of the vectors is kept, and only what came since is read."""
 
-    def __init__(self, work: Workspace, embedder: Embedder) -> None:
-        self._work = work
+    def __init__(self, current: Callable[[], AbstractContextManager[PostgresTables]], embedder: Embedder) -> None:
+        self._current = current
         self._embedder = embedder
         self._held = _Held(embedder.dimension)
         self._open = contextlib.ExitStack()
         self._tables: PostgresTables | None = None
 
     def state(self) -> object:
-        """See `memtool.index.followed.Followed`."""
+        """See `memtool.index.tables.Followed`."""
         with self._connected() as tables:
             return tables.row(), tables.embedded_up_to(self._embedder.name)
 
     @contextlib.contextmanager
     def opened(self) -> Iterator[tuple[PostgresTables, _Held]]:
-        """See `memtool.index.followed.Followed`."""
+        """See `memtool.index.tables.Followed`."""
         with self._connected() as tables:
             self._held.shelf = open_vectors(tables, self._embedder.name, self._embedder.dimension)
             yield tables, self._held
@@ -55,7 +54,7 @@ class FollowedDatabase:
         """Give the tables, over the connection at hand. A lost one is an error once, and then another is opened."""
         try:
             if self._tables is None:
-                self._tables = self._open.enter_context(current_tables(self._work))
+                self._tables = self._open.enter_context(self._current())
             with refusals():
                 yield self._tables
         except (Busy, DatabaseUnavailable) as error:

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from memtool.index.postgres.postings import NewPostings, listed_terms, packed
-from memtool.index.postgres.tables import VAULT_BITS, PostgresTables, VaultRow
 from memtool.index.writer import FileContent, Writer, other_side_of_archive
+from memtool.team.postgres.postings import NewPostings, listed_terms, packed
+from memtool.team.postgres.tables import VAULT_BITS, PostgresTables, VaultRow
 from memtool.vault.files import content_hash
 from memtool.vault.layout import is_archived
 

@@ -17,10 +17,11 @@ from memtool.errors import DatabaseUnavailable
 from memtool.index import engine
 from memtool.index.embedding import chunks_waiting, embed, forget_unused, open_vectors
 from memtool.index.engine import Index, use_index
-from memtool.index.postgres.connection import Database
-from memtool.index.postgres.schema import migrate
-from memtool.index.postgres.tables import PostgresTables
-from memtool.index.postgres.vectors import PostgresVectors
+from memtool.team.engine import PostgresEngine
+from memtool.team.postgres.connection import Database
+from memtool.team.postgres.schema import migrate
+from memtool.team.postgres.tables import PostgresTables
+from memtool.team.postgres.vectors import PostgresVectors
 
 psycopg = pytest.importorskip("psycopg", reason="the extra [postgres] is not installed")
 pytestmark = pytest.mark.slow
@@ -41,7 +42,7 @@ def server() -> Iterator[PostgresServer]:
 def notes(server: PostgresServer, tmp_path: Path) -> Notebook:
     """Nine notes, not yet in the index."""
     root = tmp_path.resolve() / "notes"
-    notes = Notebook(root, patience=30.0, database=Database(server.dsn, str(root)))
+    notes = Notebook(root, patience=30.0, engine=PostgresEngine(Database(server.dsn, str(root))))
     fill(notes, 9)
     return notes
 
@@ -133,7 +134,7 @@ def test_a_model_is_changed_although_the_server_was_killed_meanwhile(
 def test_a_kill_while_vectors_get_their_index_leaves_it_to_the_next_run_before_the_switch(
     server: PostgresServer, notes: Notebook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memtool.index.postgres.vectors.EXACT", 2)
+    monkeypatch.setattr("memtool.team.postgres.vectors.EXACT", 2)
     model = Model("indexed")
 
     def make(index: Index) -> None:

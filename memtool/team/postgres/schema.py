@@ -13,7 +13,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memtool.errors import DatabaseUnavailable, SchemaMismatch
-from memtool.index.postgres.connection import connect, refusals
+from memtool.team.postgres.connection import connect, refusals
 
 if TYPE_CHECKING:
     import psycopg
@@ -46,7 +46,7 @@ class Migration(NamedTuple):
 @cache
 def known_migrations() -> tuple[Migration, ...]:
     """Return the migrations of this memtool, in order."""
-    folder = files("memtool.index.postgres").joinpath("migrations")
+    folder = files("memtool.team.postgres").joinpath("migrations")
     named = sorted(path.name for path in folder.iterdir() if path.name.endswith(".sql"))
     texts = {name: folder.joinpath(name).read_text(encoding="utf-8") for name in named}
     return tuple(Migration(int(name.partition("-")[0]), name, text) for name, text in texts.items())

@@ -9,10 +9,11 @@ import pytest
 from index.notebook import LONG_AGO_NS, Notebook
 from postgres_server import new_database
 
-from memtool.index.postgres import postings, schema
-from memtool.index.postgres.connection import connect
-from memtool.index.postgres.postings import NewPostings, Postings, StateCache
-from memtool.index.postgres.schema import known_migrations, migrate
+from memtool.team.engine import PostgresEngine
+from memtool.team.postgres import postings, schema
+from memtool.team.postgres.connection import connect
+from memtool.team.postgres.postings import NewPostings, Postings, StateCache
+from memtool.team.postgres.schema import known_migrations, migrate
 
 
 def test_what_was_used_long_ago_goes_first() -> None:
@@ -47,10 +48,10 @@ def test_phrases_are_words_side_by_side_in_any_script() -> None:
 def test_a_second_search_reads_no_postings_again_until_something_is_written(
     shared_database: str, notebook: Notebook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from memtool.index.postgres.connection import Database
+    from memtool.team.postgres.connection import Database
 
     monkeypatch.setattr(postings.kept, "_most", 1 << 20)
-    notes = Notebook(notebook.root, database=Database(shared_database, str(notebook.root)))
+    notes = Notebook(notebook.root, engine=PostgresEngine(Database(shared_database, str(notebook.root))))
     for number in range(6):
         notes.write(f"n{number}.md", f"# Note {number}\n\nword{number} 解密 common\n", mtime_ns=LONG_AGO_NS)
     notes.opened()

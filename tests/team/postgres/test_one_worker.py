@@ -16,16 +16,17 @@ import numpy as np
 import pytest
 from index.notebook import TODAY, Notebook, fill
 
-import memtool.index.postgres
+import memtool.team.postgres
 from memtool.embeddings.known_scripts import ALL_SCRIPTS
 from memtool.index.embedding import chunks_skipped, chunks_waiting, embed, forget_unused, open_vectors
 from memtool.index.engine import Index
 from memtool.index.filters import Filter, projects_in
-from memtool.index.postgres.connection import WRITER, Database, connect, enter
 from memtool.index.search import newest, search
 from memtool.index.semantic import Vectors
 from memtool.index.status import status
 from memtool.settings import Settings
+from memtool.team.engine import PostgresEngine
+from memtool.team.postgres.connection import WRITER, Database, connect, enter
 
 psycopg = pytest.importorskip("psycopg", reason="the extra [postgres] is not installed")
 pytestmark = pytest.mark.slow
@@ -109,9 +110,9 @@ def live(notes: Notebook) -> None:
 @contextlib.contextmanager
 def writing(notes: Notebook) -> Iterator[tuple[Any, int]]:
     """Give a connection that may write the rows of the vault, and the vault's number."""
-    assert notes.place.database
-    with contextlib.closing(connect(notes.place.database.address)) as db, db.transaction(force_rollback=True):
-        enter(db, WRITER, [], name=notes.place.database.vault)
+    assert isinstance(notes.place.engine, PostgresEngine)
+    with contextlib.closing(connect(notes.place.engine.database.address)) as db, db.transaction(force_rollback=True):
+        enter(db, WRITER, [], name=notes.place.engine.database.vault)
         row = db.execute("SELECT id FROM memtool.vault").fetchone()
         assert row
         enter(db, WRITER, [row[0]])
@@ -135,10 +136,10 @@ def relations(plan: Any) -> Iterator[str]:
 def test_each_statement_is_for_one_worker(
     shared_database: str, tmp_path: Path, heard: list[tuple[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memtool.index.postgres.writer._MERGED", 2)
-    monkeypatch.setattr("memtool.index.postgres.writer._LEAST_DEAD", 1)
+    monkeypatch.setattr("memtool.team.postgres.writer._MERGED", 2)
+    monkeypatch.setattr("memtool.team.postgres.writer._LEAST_DEAD", 1)
     root = tmp_path.resolve() / "notes"
-    notes = Notebook(root, patience=0.0, database=Database(shared_database, str(root)))
+    notes = Notebook(root, patience=0.0, engine=PostgresEngine(Database(shared_database, str(root))))
     live(notes)
     statements = {query: values for query, values in heard if not _SETTING.match(query)}
     heard.clear()
@@ -150,7 +151,7 @@ def test_each_statement_is_for_one_worker(
             assert len(parts) <= 1, query
             assert all(map(str.isdigit, parts)), query
             assert not re.search(r"SET vault\b", query), query
-    source = "".join(path.read_text() for path in Path(memtool.index.postgres.__file__).parent.glob("*.py"))
+    source = "".join(path.read_text() for path in Path(memtool.team.postgres.__file__).parent.glob("*.py"))
     heard_uses = {use for query in statements for use in _USE.findall(query)}
     assert set(_USE.findall(source)) - heard_uses <= {("FROM", "migration"), ("INTO", "migration")}
 

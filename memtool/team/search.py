@@ -9,12 +9,12 @@ from typing import Any, TypeVar
 from pydantic import Field
 
 from memtool.index.engine import Index, place_of
-from memtool.index.postgres.shared import BESIDE, use_vaults
 from memtool.memory.agent_search import RankedMemory, search_memories
 from memtool.memory.memories import uses_of
 from memtool.recall.budget import MOST_TOKENS, BlockLine, BlockPart, fit
 from memtool.recall.start.remembered import remembered
 from memtool.recall.uses import count_uses
+from memtool.team.postgres.shared import BESIDE, use_vaults
 from memtool.team.service import TeamService, shown_memories
 from memtool.vault.memory import Found
 from memtool.web.calls import LARGEST_PAGE, LONGEST_NAME, LONGEST_QUERY, Body

@@ -14,11 +14,11 @@ import numpy as np
 
 from memtool.index import schema as sqlite_schema
 from memtool.index.engine import Index, Place
-from memtool.index.postgres import schema
-from memtool.index.postgres.connection import GUEST, READER, Database, connection_to, enter, reach
-from memtool.index.postgres.engine import PostgresIndex
-from memtool.index.postgres.postings import Postings
-from memtool.index.postgres.tables import BEGIN, VAULT_BITS, PostgresTables
+from memtool.team.postgres import schema
+from memtool.team.postgres.connection import GUEST, READER, Database, connection_to, enter, reach
+from memtool.team.postgres.engine import PostgresIndex
+from memtool.team.postgres.postings import Postings
+from memtool.team.postgres.tables import BEGIN, VAULT_BITS, PostgresTables
 
 if TYPE_CHECKING:
     import psycopg

@@ -15,19 +15,18 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from memtool.errors import Busy, DatabaseUnavailable, SchemaMismatch
 from memtool.index import engine, schema as sqlite_schema
-from memtool.index.engine import FIRST_PATIENCE, Index, Place, Unbuilt, apply, database_of
-from memtool.index.postgres import schema
-from memtool.index.postgres.connection import WRITER, Database, enter, reach, refusals
-from memtool.index.postgres.tables import PostgresTables
-from memtool.index.postgres.vectors import PostgresVectors, open_vectors
-from memtool.index.postgres.writer import PostgresWriter, forget_rows, settled_hash
+from memtool.index.engine import FIRST_PATIENCE, Index, Place, Unbuilt, apply
+from memtool.team.postgres import schema
+from memtool.team.postgres.connection import WRITER, Database, enter, reach, refusals
+from memtool.team.postgres.tables import PostgresTables
+from memtool.team.postgres.vectors import PostgresVectors, open_vectors
+from memtool.team.postgres.writer import PostgresWriter, forget_rows, settled_hash
 from memtool.vault.scan import Changes, Scan, changes
 
 if TYPE_CHECKING:
     import psycopg
 
     from memtool.index.tables import VectorShelf
-    from memtool.workspace import Workspace
 
 T = TypeVar("T")
 _TEXT_LOCK, _VECTOR_LOCK = 1_835_363_436, 1_835_363_437  # the first halves of advisory locks; the second is the vault
@@ -94,25 +93,24 @@ def use_database(place: Place, database: Database, use: Callable[[Index], T], *,
         else:
             _refresh(index)
         if (allowed := reach.get()) and allowed.projects:
-            from memtool.index.postgres.shared import SharedTables
+            from memtool.team.postgres.shared import SharedTables
 
             index.db = SharedTables(db, [index.db.vault], allowed.projects)
         return use(index)
 
 
 @contextlib.contextmanager
-def current_tables(work: Workspace) -> Iterator[PostgresTables]:
-    """Give the tables of the vault at hand as they are, for the length of a `with` block.
+def current_tables(database: Database, daily: str) -> Iterator[PostgresTables]:
+    """Give the tables in *database* as they are, for the length of a `with` block; daily notes lie in *daily*.
 
     Raises:
         Busy: there is no index that can be used now; the sentence says why.
     """
-    database = database_of(work)
     try:
         with refusals(), database.connection() as db:
             schema.check(db)
             tables = PostgresTables(db, vault_number(db, database.vault))
-            if tables.row().fingerprint != sqlite_schema.fingerprint(work.vault.daily):
+            if tables.row().fingerprint != sqlite_schema.fingerprint(daily):
                 raise Busy("there is no index yet")
             yield tables
     except (DatabaseUnavailable, SchemaMismatch) as error:

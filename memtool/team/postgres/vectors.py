@@ -14,7 +14,7 @@ from memtool.index.semantic import CANDIDATES, NEAREST, Semantic, best_admitted
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from memtool.index.postgres.tables import PostgresTables
+    from memtool.team.postgres.tables import PostgresTables
 
 EXACT = 20_000  # vectors of a vault of which each is compared; among more, HNSW finds the nearest
 _GRAPH = "WITH (m = 24, ef_construction = 128)"  # of 400 neighbours it finds 99 %; with pgvector's defaults 92

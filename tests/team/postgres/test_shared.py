@@ -14,10 +14,11 @@ from index.notebook import TODAY, Notebook
 from memtool.errors import OnlyReading
 from memtool.index.engine import Index
 from memtool.index.filters import Filter
-from memtool.index.postgres.connection import GUEST, Database, Reach, connect, enter, reach
-from memtool.index.postgres.postings import NewPostings
-from memtool.index.postgres.shared import use_vaults
 from memtool.index.search import newest, search
+from memtool.team.engine import PostgresEngine
+from memtool.team.postgres.connection import GUEST, Database, Reach, connect, enter, reach
+from memtool.team.postgres.postings import NewPostings
+from memtool.team.postgres.shared import use_vaults
 
 psycopg = pytest.importorskip("psycopg", reason="the extra [postgres] is not installed")
 pytestmark = pytest.mark.slow
@@ -31,7 +32,9 @@ Write = Callable[[Notebook, int], None]
 
 @contextlib.contextmanager
 def reaching(vaults: Sequence[Notebook], *projects: str) -> Iterator[None]:
-    names = frozenset(each.place.database.vault for each in vaults if each.place.database)
+    names = frozenset(
+        each.place.engine.database.vault for each in vaults if isinstance(each.place.engine, PostgresEngine)
+    )
     kept = reach.set(Reach(names, projects))
     try:
         yield
@@ -43,7 +46,7 @@ def reaching(vaults: Sequence[Notebook], *projects: str) -> Iterator[None]:
 def notebook(shared_database: str, tmp_path: Path) -> Callable[[str], Notebook]:
     def made(name: str) -> Notebook:
         root = tmp_path.resolve() / name
-        return Notebook(root, database=Database(shared_database, str(root)))
+        return Notebook(root, engine=PostgresEngine(Database(shared_database, str(root))))
 
     return made
 
@@ -72,8 +75,8 @@ def answers(index: Index) -> list[list[Any]]:
 
 def together(vaults: Sequence[Notebook], use: Callable[[Index], Any]) -> Any:
     place = vaults[0].place
-    assert place.database
-    return use_vaults(place, place.database.address, [str(each.root) for each in vaults], use)
+    assert isinstance(place.engine, PostgresEngine)
+    return use_vaults(place, place.engine.database.address, [str(each.root) for each in vaults], use)
 
 
 def test_several_vaults_answer_as_one_that_holds_all_their_notes(notebook: Callable[[str], Notebook]) -> None:
@@ -139,8 +142,8 @@ def test_no_statement_of_a_guest_sees_a_row_of_another_project(notebook: Callabl
     for number in range(8):
         notes.write(f"n{number}.md", text_of(number))
     notes.opened()
-    assert notes.place.database
-    with connect(notes.place.database.address) as db:
+    assert isinstance(notes.place.engine, PostgresEngine)
+    with connect(notes.place.engine.database.address) as db:
         find = "SELECT id FROM memtool.vault WHERE name = %s"
         vault = (db.execute(find, (str(notes.root),)).fetchone() or (0,))[0]
         for projects, seen in ((["shop"], 2), (["shop", "billing"], 4), ([], 0), (["*"], 0), (["{shop}"], 0)):
@@ -172,8 +175,8 @@ def test_a_guest_is_given_the_postings_of_its_projects_only(notebook: Callable[[
     notes.opened()
     notes.write("n00.md", text_of(16))  # its first chunks are gone, and stand in the postings still
     notes.opened()
-    assert notes.place.database
-    with connect(notes.place.database.address) as db:
+    assert isinstance(notes.place.engine, PostgresEngine)
+    with connect(notes.place.engine.database.address) as db:
         find = "SELECT id FROM memtool.vault WHERE name = %s"
         vault = (db.execute(find, (str(notes.root),)).fetchone() or (0,))[0]
         enter(db, GUEST, [vault], projects=["shop", "支付"], local=False)

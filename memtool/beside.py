@@ -1,0 +1,91 @@
+"""The memory of a team beside the own vault. Its room, `memtool.team`, is found by name: nothing else imports it."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from memtool.recall.budget import BlockLine
+    from memtool.recall.prompts.prompt import Given
+    from memtool.recall.prompts.question import Question
+    from memtool.recall.start.session_start import ContextBlock
+    from memtool.workspace import Workspace
+
+COMMANDS = {"team": "memtool.team.command"}  # by the name of the command
+SERVICES = {"postgres": "memtool.team.serving:serve_team"}  # by the engine of the vaults that are served
+CHECKS = "memtool.team.checks:team_checks"
+_MEMBER = "memtool.team.member"
+
+
+class SharedStart(NamedTuple):
+    """The start of a session of which a team has something, too.
+
+    Args:
+        own: the context that the own vault gives.
+        text: that, and below it the block of the team's vaults.
+        lines: those of the team's; their refs begin with the name of a vault.
+        notice: what the user should know of the service.
+    """
+
+    own: ContextBlock
+    text: str
+    lines: tuple[BlockLine, ...] = ()
+    notice: str = ""
+
+
+class SharedMemory(Protocol):
+    """A memory of the team: what it *said*, in one line, and its *source*."""
+
+    @property
+    def said(self) -> str: ...  # noqa: D102
+
+    @property
+    def source(self) -> str: ...  # noqa: D102
+
+    def _asdict(self) -> dict[str, Any]: ...
+
+
+class SharedQuestion(Protocol):
+    """A question that the team's service is asked while the own vault is read."""
+
+    def answer(self) -> tuple[Sequence[SharedMemory], str]:
+        """Return what the team remembers, and a notice when the service is away, once for each outage."""
+
+
+class Team(Protocol):
+    """The member's side of a team's memory (`memtool.team.member`)."""
+
+    def ask_for_memories(self, work: Workspace, query: str, *, project: str, limit: int) -> SharedQuestion:
+        """Begin to ask what the team remembers of *query*, for a person who waits."""
+
+    def ask_for_prompt(self, work: Workspace, question: Question) -> SharedQuestion | None:
+        """Begin to ask what the team remembers of a prompt; None if it is about nothing, or the service is away."""
+
+    def with_memories(self, work: Workspace, given: Given, asked: SharedQuestion) -> tuple[Given, str]:
+        """Return *given* with the team's memories that the session was not given lately, and a notice."""
+
+    def shared_start(
+        self,
+        work: Workspace,
+        project: str,
+        own: Callable[[Workspace], ContextBlock],
+        *,
+        known: str = "",
+        whole: bool = False,
+        waits: bool = False,
+    ) -> SharedStart:
+        """Return what *own* gives of *project*, and below it what the team has of it."""
+
+
+def team_beside(work: Workspace) -> Team | None:
+    """Return the team whose memory is asked beside the vault at hand, if the user's settings name one."""
+    return cast("Team", import_module(_MEMBER)) if work.settings.team.url else None
+
+
+def by_name(path: str) -> Any:  # noqa: ANN401
+    """Return what the *path* names: `module:function`."""
+    module, _, name = path.partition(":")
+    return getattr(import_module(module), name)
