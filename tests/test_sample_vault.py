@@ -9,7 +9,8 @@ import pytest
 
 from memtool.vault.daily import parse_daily
 from memtool.vault.facts import check_facts
-from memtool.vault.layout import FACTS_FILE, KINDS, kind_of, project_of
+from memtool.vault.kinds import KINDS
+from memtool.vault.layout import FACTS_FILE, kind_of, project_of
 from memtool.vault.note import Note, parse_note
 from memtool.vault.scan import scan
 from memtool.vault.sessions import parse_session

@@ -10,9 +10,10 @@ from pathlib import Path
 
 from memtool.text.languages import labels
 from memtool.vault.daily import listed_sessions, parse_daily, render_daily
-from memtool.vault.fact_rules import CATEGORIES, RULES, STATUSES
+from memtool.vault.fact_rules import RULES, STATUSES
 from memtool.vault.facts import check_facts
-from memtool.vault.layout import FORMAT, KINDS
+from memtool.vault.kinds import CATEGORIES, KINDS
+from memtool.vault.layout import FORMAT
 from memtool.vault.projects import match_project
 from memtool.vault.sessions import is_as_written, parse_session, render_session
 

@@ -11,8 +11,9 @@ from memtool.text.statements import sentences
 from memtool.vault.authors import COMMAND, OPEN
 from memtool.vault.facts import parse_facts
 from memtool.vault.files import read_text
+from memtool.vault.kinds import FOLDERS
 from memtool.vault.layout import Vault, area_folder, facts_ref
-from memtool.vault.note import FOLDERS, Note, parse_note
+from memtool.vault.note import Note, parse_note
 from memtool.vault.sessions import Draft
 
 _KEPT = (OPEN, COMMAND)  # roles of lines that no fact takes the place of

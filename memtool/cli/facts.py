@@ -14,8 +14,9 @@ from memtool.errors import UsageError
 from memtool.memory.fact_book import Deed, FactBook, StoredFact, change_fact, read_facts, rivals_of
 from memtool.text.lines import counted
 from memtool.vault.authors import AUTHORS, IMPORTED
-from memtool.vault.fact_rules import CATEGORIES, STATUSES
+from memtool.vault.fact_rules import STATUSES
 from memtool.vault.facts import archive, change, fields_of, restore
+from memtool.vault.kinds import CATEGORIES
 from memtool.workspace import Workspace
 
 if TYPE_CHECKING:

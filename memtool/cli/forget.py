@@ -11,10 +11,7 @@ from memtool.cli.session import Session, with_vault
 from memtool.errors import UsageError
 from memtool.index.engine import catch_up
 from memtool.memory.forget import (
-    FACT,
     LINE,
-    NOTE,
-    TODO,
     ForgetTarget,
     Forgotten,
     find_target,
@@ -23,6 +20,7 @@ from memtool.memory.forget import (
 )
 from memtool.recall.framing import is_line_id
 from memtool.text.lines import brief
+from memtool.vault.kinds import FACT, NOTE, TODO
 
 
 @click.command()

@@ -13,14 +13,14 @@ from memtool.cli.session import Session, with_vault
 from memtool.errors import UsageError
 from memtool.index.engine import catch_up
 from memtool.memory.anchors import blob_of, root_of
-from memtool.memory.new_memory import FACT, KINDS, NewMemory
+from memtool.memory.new_memory import NewMemory
 from memtool.memory.remember import AlreadyKnown, Remembered, remember
 from memtool.memory.standing import Standing
 from memtool.recall.ledger import ledger_folder, read_ledger
 from memtool.settings import client_author
 from memtool.text.lines import brief
 from memtool.vault.authors import AUTHORS
-from memtool.vault.fact_rules import CATEGORIES
+from memtool.vault.kinds import CATEGORIES, FACT, FOLDERS, TODO
 from memtool.vault.todos import TYPES
 from memtool.workspace import Workspace
 
@@ -32,7 +32,7 @@ _LARGEST = 64 << 20  # bytes on stdin; what is a note at most, the settings say
 
 @click.command()
 @click.argument("text", nargs=-1)
-@click.option("--kind", type=click.Choice(KINDS), help="Write a note or an open item instead of a fact.")
+@click.option("--kind", type=click.Choice((*FOLDERS, TODO)), help="Write a note or an open item instead of a fact.")
 @click.option("--category", type=click.Choice(CATEGORIES), help="What sort of thing it is.")
 @click.option("--type", type=click.Choice(TYPES), help="Of an open item; a task if nothing else is said.")
 @click.option("--due", metavar="DATE", help="By when an open item is to be done: 2026-12-31, 2026-12, 2w.")

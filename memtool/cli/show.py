@@ -101,7 +101,8 @@ def _reading(session: Session, text: str, level: int) -> Reading:
 
 def _given(session: Session, line_id: str) -> str:
     """Return the fact, the open item or the note that holds the line with the short id that was given."""
-    from memtool.memory.forget import FACT, TODO, find_target
+    from memtool.memory.forget import find_target
+    from memtool.vault.kinds import FACT, TODO
 
     target = find_target(session.work, line_id)
     return target.name if target.what in (FACT, TODO) else target.path

@@ -31,9 +31,9 @@ from memtool.text.frontmatter import quoted, set_field, set_list
 from memtool.text.lines import one_line
 from memtool.text.near_duplicates import letters
 from memtool.vault.authors import DECISION, FINDING, FIX, IMPORTED, OPEN
-from memtool.vault.fact_rules import CATEGORIES
 from memtool.vault.facts import Fact, parse_facts, render_facts
 from memtool.vault.files import read_text
+from memtool.vault.kinds import CATEGORIES, FOLDERS, KNOWLEDGE
 from memtool.vault.layout import FACTS_FILE, area_folder, session_ref
 from memtool.vault.note import NewNote, Note, parse_note, render_note, slug, title_of
 from memtool.vault.project_area import area_name, known_projects
@@ -190,9 +190,9 @@ def _note(name: str, memory: ForeignMemory, project: str, files: Mapping[str, st
     """Return the path and the text of the note that *memory* becomes."""
     title, day, source = memory.title or title_of(memory.text), f"{memory.at:%Y-%m-%d}", f"{name}:{memory.id}"
     made = NewNote(
-        "knowledge", title, day, memory.text, project, tags=memory.tags, author=IMPORTED, sources=(source,)
+        KNOWLEDGE, title, day, memory.text, project, tags=memory.tags, author=IMPORTED, sources=(source,)
     )  # fmt: skip
-    text, base = render_note(made), f"{area_folder(project)}/knowledge/{day}-{slug(title)}"
+    text, base = render_note(made), f"{area_folder(project)}/{FOLDERS[KNOWLEDGE]}/{day}-{slug(title)}"
     ref = f"{base}.md"
     return (ref if files.get(ref, text) == text else f"{base}-{_id(name, memory.id, memory.at)[-6:]}.md"), text
 

@@ -18,17 +18,12 @@ from memtool.text.languages import all_labels
 from memtool.text.tokens import CONTEXT_END, fold, index_terms, words_of
 from memtool.vault.authors import AUTHORS, IMPORTED
 from memtool.vault.facts import FactFile, parse_facts
+from memtool.vault.kinds import KINDS
 from memtool.vault.layout import DAILY, is_archived, is_facts_file, kind_of, project_of
 from memtool.vault.marks import UNSOLVED, is_unsolved
 from memtool.vault.note import BrokenNote, Note, parse_note
 from memtool.vault.sessions import parse_session, session_title
 
-# The category of a note that names none: what its kind says. Facts name their own.
-_CATEGORY_OF_KIND = {
-    "session": "conversation", "daily": "conversation", "memory": "preference", "rules": "preference",
-    "decision": "decision", "project": "project", "change": "code", "pattern": "code", "knowledge": "research",
-    "tool": "configuration", "schema": "architecture", "todo": "project",
-}  # fmt: skip
 # What goes with every chunk of a note is kept short: a long title in a long note would otherwise fill the disk.
 _LONGEST_FIELD = 300  # characters
 _LONGEST_EXTRA = 2000  # aliases, tags and summary
@@ -119,7 +114,7 @@ def _names_of(note: Note) -> str:
 def _note_chunks(note: Note, daily: str, kind: str) -> Iterator[ChunkRow]:
     kind = kind or kind_of(note.ref, note.field("type"), daily=daily)
     project = (note.field("project") or project_of(note.ref))[:_LONGEST_FIELD]
-    category = note.field("category")[:_LONGEST_FIELD] or _CATEGORY_OF_KIND.get(kind, "general")
+    category = note.field("category")[:_LONGEST_FIELD] or KINDS[kind].category
     status = note.field("status").casefold()[:_LONGEST_FIELD]
     author = note.field("author") if note.field("author") in AUTHORS else ""
     dates = note.field("date"), note.field("created"), note.ref.rsplit("/", 1)[-1]

@@ -258,7 +258,7 @@ def unknown_names(index: Index, wanted: Filter) -> Iterator[str]:
             if name.casefold() not in known:
                 from difflib import get_close_matches  # takes milliseconds, and mostly there is nothing to say
 
-                from memtool.vault.fact_rules import CATEGORIES
+                from memtool.vault.kinds import CATEGORIES
 
                 names_there_are = [*known, *(CATEGORIES if column == "category" else ())]
                 near = [known.get(each, each) for each in get_close_matches(name.casefold(), names_there_are, 1)]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from memtool.index import schema
 from memtool.vault.authors import IMPORTED
 from memtool.vault.files import KnownStamp, Stamp, content_hash
+from memtool.vault.kinds import KNOWLEDGE
 from memtool.vault.layout import ARCHIVE, Vault, is_archived, is_outside, project_of
 from memtool.vault.project_area import names_by_folder, project_of_memory
 from memtool.vault.scan import Outside, broken
@@ -151,7 +152,7 @@ class Writer(ABC):
         if not is_outside(ref):
             return note_row(ref, read.content, daily=self.vault.daily)
         if self.outside.is_knowledge(ref):  # whatever it says of itself, it is a page that somebody wrote elsewhere
-            row = note_row(ref, read.content, kind="knowledge")
+            row = note_row(ref, read.content, kind=KNOWLEDGE)
             chunks = (chunk._replace(project="", author=IMPORTED) for chunk in row.chunks)
         else:
             row, project = note_row(ref, read.content), project_of_memory(ref, names_by_folder(self.vault))

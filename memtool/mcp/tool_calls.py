@@ -15,6 +15,7 @@ from mcp_types import ToolAnnotations
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from memtool.errors import MemtoolError, NoteNotFound
+from memtool.vault.kinds import FOLDERS, TODO
 from memtool.workspace import Workspace
 
 _FIND = "Search for it, or list what there is, to learn its id."
@@ -76,7 +77,7 @@ class Entry(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    type: Literal["session_summary", "decision", "change", "knowledge", "todo"]
+    type: Literal[("session_summary", *FOLDERS, TODO)]  # type: ignore[valid-type]  # pydantic reads the table
     content: str = Field(min_length=1, max_length=LONGEST_CONTENT, description="Markdown; of a todo one line.")
     title: str = Field("", max_length=200, description="What it is about, in a few words; else its first sentence.")
     tags: list[Tag] = Field(default=[], max_length=10, description="Words to find it by.")

@@ -40,7 +40,8 @@ from memtool.text.near_duplicates import newer_rivals
 from memtool.text.similarity import is_said, words
 from memtool.text.tokens import fold, index_terms, query_terms
 from memtool.vault.authors import USER
-from memtool.vault.layout import DAILY, KINDS
+from memtool.vault.kinds import DECISION, FACT, KINDS, NOTE, PAGES
+from memtool.vault.layout import DAILY
 from memtool.vault.memory import Found
 from memtool.vault.project_area import ProjectArea, remembered_folders
 from memtool.workspace import Workspace
@@ -49,16 +50,8 @@ T = TypeVar("T")
 
 AT_ONCE = 300  # new or changed files that are read before an answer; more take a second, and are left to others
 
-_SCOPES: Mapping[str, Mapping[str, Any]] = {
-    "all": {},
-    "sessions": {"kinds": ("session", "daily")},
-    "decisions": {"categories": ("decision",)},
-    "changes": {"kinds": ("change",)},
-    "knowledge": {"kinds": ("knowledge", "fact", "pattern", "tool", "project", "rules", "memory", "schema", "note")},
-}
-_OVERVIEWS = ("project", "pattern", "tool", "rules", "memory")
 
-FACT, NOTE, HISTORY = "fact", "note", "history"
+HISTORY = "history"  # a prompt of the list that the client keeps
 
 SOURCE = {FACT: 1.0, NOTE: 0.95, HISTORY: 0.6}
 
@@ -119,12 +112,20 @@ def search_memory(
         MemtoolError: the vault or its index cannot be read.
     """
     project = "" if everywhere else work.area().name
-    wanted = Filter(work.now(), transcripts=transcripts, **_SCOPES[scope])
+    wanted = _of_scope(scope, Filter(work.now(), transcripts=transcripts))
     text = without_surrogates(query)
     try:
         return use_ready(work, lambda index: _page(work, index, text, wanted, project, limit, page))
     except Unbuilt as error:
         return SearchPage(project, (), page, more=False, notices=(str(error),))
+
+
+def _of_scope(scope: str, wanted: Filter) -> Filter:
+    if scope == "all":
+        return wanted
+    if scope == "decisions":  # facts are decisions by their category
+        return wanted._replace(categories=(DECISION,))
+    return wanted._replace(kinds=tuple(name for name, kind in KINDS.items() if kind.scope == scope))
 
 
 def _page(work: Workspace, index: Index, text: str, wanted: Filter, project: str, limit: int, page: int) -> SearchPage:
@@ -150,7 +151,7 @@ def _page(work: Workspace, index: Index, text: str, wanted: Filter, project: str
 def _says_more(hit: Found) -> bool:
     """Return whether *hit* says something: of a decision the title may be all, of an overview it is its name."""
     memory = hit.memory
-    return memory.kind not in _OVERVIEWS or _plain(memory.text) != _plain(memory.title)
+    return memory.kind not in PAGES or _plain(memory.text) != _plain(memory.title)
 
 
 def within_reach(index: Index, here: str, text: str, wanted: Filter) -> Filter:
@@ -159,7 +160,7 @@ def within_reach(index: Index, here: str, text: str, wanted: Filter) -> Filter:
     Daily notes tell of all projects at once, so they surface only where everything may.
     """
     projects = reach(index.db, here, text)
-    kinds = wanted.kinds or KINDS
+    kinds = wanted.kinds or tuple(KINDS)
     return wanted._replace(projects=projects, kinds=tuple(set(kinds) - {DAILY})) if projects else wanted
 
 

@@ -27,6 +27,7 @@ from memtool.vault.authors import ASKED, SUMMARY, TITLE
 from memtool.vault.facts import archive, parse_facts, purge, update_facts
 from memtool.vault.forgotten import statement_of
 from memtool.vault.hand_edits import forget_item
+from memtool.vault.kinds import FACT, KINDS, NOTE, TODO
 from memtool.vault.layout import is_archived, is_facts_file, is_outside, kind_of, projects_of
 from memtool.vault.note import Note, parse_note
 from memtool.vault.reading import Ref, with_lines
@@ -36,9 +37,8 @@ from memtool.vault.todos import drop_todo, find_todos, remove_todo
 from memtool.workspace import Workspace
 
 ARCHIVED = "archived"
-FACT, TODO, NOTE, LINE = "fact", "todo", "note", "line"
+LINE = "line"
 
-_KEPT_KINDS = ("memory", "rules", "project", "todo")  # pages that memtool itself reads and writes
 
 _ABOUT = (TITLE, SUMMARY, ASKED)  # roles of lines that say what a session was about
 _LEAST = 6  # letters of what may be a part of a line; less would be a part of many
@@ -282,7 +282,7 @@ def _todo(path: str, content: bytes, asked: Ref) -> ForgetTarget:
 def _note(path: str, content: bytes) -> ForgetTarget:
     note = parse_note(path, content)
     readable = note if isinstance(note, Note) else Note(path, note.text)
-    if kind_of(path, readable.field("type")) in _KEPT_KINDS:
+    if KINDS[kind_of(path, readable.field("type"))].file:
         hint = "Change its lines with an editor; an open item is named `PATH:LINE`."
         raise UsageError(f"'{path}' is a page of the vault, not a memory", hint=hint)
     is_gone = is_archived(path) or readable.field("status").casefold() == ARCHIVED

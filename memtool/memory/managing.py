@@ -13,7 +13,7 @@ from memtool.history.one_commit import Kept, alone, commit, keep_edits
 from memtool.index.engine import catch_up, place_of, use_index
 from memtool.index.filters import Filter
 from memtool.index.search import newest
-from memtool.memory.forget import FACT, NOTE, TODO, ForgetTarget, find_target, forget
+from memtool.memory.forget import ForgetTarget, find_target, forget
 from memtool.memory.new_memory import NewMemory, prepared
 from memtool.memory.remember import by_words, remember
 from memtool.text.frontmatter import set_field, split_front_matter, with_body
@@ -22,7 +22,8 @@ from memtool.text.markdown import heading_text
 from memtool.vault.authors import AGENT
 from memtool.vault.facts import fields_of, parse_facts
 from memtool.vault.files import content_hash, hash_of, read_text, replace
-from memtool.vault.layout import area_folder, project_of
+from memtool.vault.kinds import FACT, KINDS, KNOWLEDGE, NOTE, TODO
+from memtool.vault.layout import DAILY, area_folder, project_of
 from memtool.vault.marks import holds_two_texts
 from memtool.vault.memory import Found
 from memtool.vault.project_area import ProjectArea
@@ -33,7 +34,6 @@ from memtool.workspace import Workspace
 PAGE = 20  # entries
 DONE = "[x]"  # the new content of an open item that is done
 
-_KINDS = ("decision", "change", "knowledge", "fact", "session", "project", "rules", "note", "schema")
 _VERSION = re.compile(r"(?P<id>.+)@(?P<version>[0-9a-f]{8})")
 
 
@@ -77,7 +77,7 @@ def list_items(work: Workspace, *, page: int = 1) -> ItemPage:
         MemtoolError: the vault or its index cannot be read.
     """
     project = work.area().name
-    wanted = Filter(work.now(), kinds=_KINDS, projects=(project,))
+    wanted = Filter(work.now(), kinds=tuple(KINDS.keys() - {DAILY, TODO}), projects=(project,))
     found = use_index(place_of(work), lambda index: newest(index, wanted, limit=PAGE, page=page))
     todos = list(_todos(work, project))
     notes = filter(None, (_item(work, hit) for hit in found.hits))
@@ -226,7 +226,7 @@ def _item(work: Workspace, hit: Found) -> ManagedItem | None:
 
 def _checked(work: Workspace, content: str) -> str:
     """Return *content* without secrets, if it can be written into a note."""
-    memory = NewMemory(content, kind="knowledge")
+    memory = NewMemory(content, kind=KNOWLEDGE)
     return prepared(memory, work.redact, work.now().date(), max_bytes=work.max_bytes).text
 
 

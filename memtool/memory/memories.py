@@ -26,6 +26,7 @@ from memtool.text.frontmatter import set_field, set_list, split_front_matter, wi
 from memtool.vault.authors import IMPORTED
 from memtool.vault.facts import Fact, change, fields_of
 from memtool.vault.files import content_hash, read_text, replace
+from memtool.vault.kinds import FACT, KNOWLEDGE
 from memtool.vault.layout import is_archived
 from memtool.vault.marks import UNSOLVED
 from memtool.vault.memory import Found
@@ -33,7 +34,6 @@ from memtool.vault.reading import WHOLE, Ref, read_note
 from memtool.workspace import Workspace
 
 NEWEST, UPDATED, USES = "newest", "updated", "uses"
-FACT = "fact"
 
 _VERSION = 16  # characters
 _MOST_SORTED = 10_000  # memories; of more, the newest are sorted by their uses
@@ -257,7 +257,7 @@ def _checked(work: Workspace, values: Mapping[str, Any]) -> dict[str, Any]:
     given = {name: values[name] for name in ("category", "expires", "tags") if name in values}
     text = values.get("content", "a note keeps its text")
     memory = prepared(
-        NewMemory(text, kind="knowledge", **given), work.redact, work.now().date(), max_bytes=work.max_bytes
+        NewMemory(text, kind=KNOWLEDGE, **given), work.redact, work.now().date(), max_bytes=work.max_bytes
     )
     checked = {name: getattr(memory, name) for name in given}
     if "content" in values:

@@ -13,11 +13,7 @@ from memtool.index.filters import parse_day
 from memtool.text.lines import one_line
 from memtool.text.tokens import index_terms
 from memtool.vault.authors import STANDING, TOOL
-from memtool.vault.fact_rules import CATEGORIES
-from memtool.vault.note import FOLDERS
-
-FACT, TODO = "fact", "todo"
-KINDS = (*FOLDERS, TODO)  # what `--kind` knows; a fact is what has none
+from memtool.vault.kinds import CATEGORIES, FACT, TODO
 
 LONGEST_FACT = 2_000  # characters
 _LONGEST_TODO = 500
@@ -32,7 +28,7 @@ class NewMemory(NamedTuple):
 
     Args:
         text: the statement, or the body of the note.
-        kind: one of `KINDS`, or `fact`.
+        kind: `fact`, `todo`, or a kind of note that can be saved (`FOLDERS`).
         project: its name; None is that of the working folder, empty none.
         expires: the last day on which it holds, or the moment until which it does.
         source: a session with its turn (`3f2a9c#4`), the path of a note, or a commit.

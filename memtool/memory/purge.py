@@ -20,11 +20,12 @@ from memtool.history.purged import KIND, PURGE, keep_purged
 from memtool.history.rewriting import Rewritten, refuse_unsafe, rewrite_history
 from memtool.history.template import template_text
 from memtool.index.engine import place_of, use_index
-from memtool.memory.forget import LINE, NOTE, ForgetTarget, find_target, remove
+from memtool.memory.forget import LINE, ForgetTarget, find_target, remove
 from memtool.redaction.known import KnownSecrets
 from memtool.redaction.views import merge, replace
 from memtool.text.scripts import HAN
 from memtool.vault import files
+from memtool.vault.kinds import NOTE
 from memtool.vault.layout import kind_of
 from memtool.vault.masking import all_refs, drop_indexes, mask_files, mask_state, texts_of
 from memtool.vault.session_names import session_at

@@ -20,7 +20,7 @@ from memtool.history.uncommitted import note_uncommitted
 from memtool.index.engine import Index, place_of, use_index
 from memtool.index.lookup import find_fact
 from memtool.index.semantic import VectorSource
-from memtool.memory.new_memory import FACT, TODO, NewMemory, prepared
+from memtool.memory.new_memory import NewMemory, prepared
 from memtool.memory.standing import Neighbours, Standing, find_standing
 from memtool.text.languages import labels
 from memtool.text.lines import brief
@@ -28,8 +28,9 @@ from memtool.text.near_duplicates import is_same, letters, statement
 from memtool.vault.authors import AGENT, TOOL, USER, is_past, standing_category, trust
 from memtool.vault.facts import Fact, add, new_fact_id, supersede, supersede_by, update_facts
 from memtool.vault.files import hash_of, read_text, replace
+from memtool.vault.kinds import FACT, FOLDERS, TODO
 from memtool.vault.layout import FACTS_FILE, area_folder, project_of
-from memtool.vault.note import FOLDERS, NewNote, render_note, slug, title_of
+from memtool.vault.note import NewNote, render_note, slug, title_of
 from memtool.vault.project_area import area_name, is_same_name
 from memtool.vault.todos import add_todo, find_todos, new_todos, todo_line
 from memtool.workspace import Workspace

@@ -17,15 +17,15 @@ from memtool.errors import MemtoolError
 from memtool.history.one_commit import alone, commit, keep_edits
 from memtool.index.engine import catch_up
 from memtool.memory.managing import check_folder
-from memtool.memory.new_memory import FACT, LONGEST_FACT, TODO, NewMemory, prepared
+from memtool.memory.new_memory import LONGEST_FACT, NewMemory, prepared
 from memtool.memory.remember import AlreadyKnown, by_words, remember
 from memtool.text.lines import brief, one_line
 from memtool.text.markdown import heading_text
 from memtool.vault.authors import AGENT
+from memtool.vault.kinds import FACT, KNOWLEDGE, TODO
 from memtool.workspace import Workspace
 
 SESSION = "session_summary"
-TYPES = (SESSION, "decision", "change", "knowledge", TODO)
 SAVED, DUPLICATE, REFUSED = "saved", "duplicate", "refused"
 OTHER = "other"
 
@@ -34,7 +34,7 @@ _EVERYWHERE = ("identity", "preference")  # are the user's, whatever project the
 
 
 class NewEntry(NamedTuple):
-    """A thing to be saved. *type* is one of `TYPES`; *content* is Markdown."""
+    """A thing to be saved. *type* is `SESSION`, `todo` or a kind of note that can be saved; *content* is Markdown."""
 
     type: str
     content: str
@@ -106,7 +106,7 @@ def _text(entry: NewEntry) -> str:
 
 def _save_session(work: Workspace, entry: NewEntry) -> Saved:
     """Write the note of a session. What it says is checked as that of any other note."""
-    memory = NewMemory(entry.content, kind="knowledge", tags=entry.tags, evidence=entry.title)
+    memory = NewMemory(entry.content, kind=KNOWLEDGE, tags=entry.tags, evidence=entry.title)
     memory = prepared(memory, work.redact, work.now().date(), max_bytes=work.max_bytes)
     with alone(work.vault):
         keep_edits(work.vault, [daily_ref(work.vault, work.now().date())])
@@ -143,7 +143,7 @@ def store(work: Workspace, text: str, category: str) -> Stored:
     """
     memory = NewMemory(
         text,
-        kind=FACT if len(text.strip()) <= LONGEST_FACT else "knowledge",
+        kind=FACT if len(text.strip()) <= LONGEST_FACT else KNOWLEDGE,
         category="general" if category == OTHER else category,
         project="" if category in _EVERYWHERE else None,
         source=work.session_id,

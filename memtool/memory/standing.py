@@ -14,7 +14,6 @@ from memtool.index.engine import Index
 from memtool.index.filters import Filter
 from memtool.index.search import search
 from memtool.index.semantic import Vectors
-from memtool.memory.new_memory import FACT
 from memtool.text.near_duplicates import (
     SAME_MEANING,
     contradicts,
@@ -25,9 +24,10 @@ from memtool.text.near_duplicates import (
 from memtool.vault.authors import IMPORTED
 from memtool.vault.facts import parse_facts
 from memtool.vault.files import read_text
+from memtool.vault.kinds import FACT, FOLDERS
 from memtool.vault.layout import Vault
 from memtool.vault.memory import Found
-from memtool.vault.note import FOLDERS, Note, parse_note
+from memtool.vault.note import Note, parse_note
 
 _LOOKED_AT = 20  # hits
 _MOST_SHOWN = 3  # contradictions

@@ -24,12 +24,12 @@ from memtool.vault.authors import DECISION
 from memtool.vault.daily import listed_sessions, parse_daily
 from memtool.vault.facts import parse_facts
 from memtool.vault.files import read_head
+from memtool.vault.kinds import FACT, PAGES, SESSION
 from memtool.vault.layout import session_name
 from memtool.vault.sessions import SessionNote, lines_of, parse_session
 from memtool.workspace import Workspace
 
-SESSION, EDIT, FACT, DAY = "session", "edit", "fact", "daily"
-_PAGES = ("rules", "memory", "project", "pattern", "tool", "schema", "todo")  # kinds that are no event
+EDIT, DAY = "edit", "daily"
 UNTIMED = "24:00"  # where what has no minute stands in its day
 _MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(?::\d\d\S*)?")
 _MOST_OF_A_DAY = 5_000  # rows
@@ -170,8 +170,8 @@ def events_on(work: Workspace, index: Index, days: Iterable[dt.date]) -> list[Ev
 def events_of(work: Workspace, index: Index, ref: str) -> list[Event]:
     """Return the events that the note at *ref* tells of, dated or not; a session that is only listed there, too."""
     found = index.db.execute(
-        _first_chunks(f"n.ref = ? AND c.kind NOT IN ({_marks(_PAGES)})", "c.note_id, c.fact_id"),
-        (ref, *_PAGES),
+        _first_chunks(f"n.ref = ? AND c.kind NOT IN ({_marks(PAGES)})", "c.note_id, c.fact_id"),
+        (ref, *PAGES),
     )
     return _Events(work, index).events(map(_DatedRow._make, found))
 
@@ -190,8 +190,8 @@ class _Events:
         self._work, self._index = work, index
         self._projects = frozenset(name.casefold() for name in projects)
         where, values = Filter(work.now().date(), kinds=kinds, projects=projects, everything=True).where()
-        self._dated = f"c.date <> '' AND c.kind NOT IN ({_marks(_PAGES)}) AND {where}"
-        self._values = (*_PAGES, *values)
+        self._dated = f"c.date <> '' AND c.kind NOT IN ({_marks(PAGES)}) AND {where}"
+        self._values = (*PAGES, *values)
         self._minutes: dict[str, dict[str, str]] = {}
         self._noted = set[str]()  # the names, former ones too, of the sessions of a day that have notes
 
@@ -215,8 +215,8 @@ class _Events:
         with suppress(NoteNotFound, UsageError):
             named = find_ref(db, asked)
             path, lines = named.name, (named.first, named.last)
-            ours = _first_chunks(f"n.ref = ? AND c.kind NOT IN ({_marks(_PAGES)})", "c.note_id")
-            for row in map(_DatedRow._make, db.execute(ours, (path, *_PAGES))):
+            ours = _first_chunks(f"n.ref = ? AND c.kind NOT IN ({_marks(PAGES)})", "c.note_id")
+            for row in map(_DatedRow._make, db.execute(ours, (path, *PAGES))):
                 if not row.date or row.kind == FACT:
                     return None
                 return _Anchor(row.date, path=path, lines=lines, project=row.project)
@@ -231,7 +231,7 @@ class _Events:
                 anchor = _Anchor(memory.date, path=memory.path, lines=memory.place[1:], fact_id=memory.fact_id)
                 if memory.kind == DAY:
                     anchor = self._line_of_day(anchor, hit.terms) or _NOWHERE
-                if memory.kind not in _PAGES and anchor.date:
+                if memory.kind not in PAGES and anchor.date:
                     return anchor
         raise NoteNotFound(asked)
 

@@ -14,12 +14,9 @@ from typing import Any, TypeAlias
 
 from memtool.named_tuple import NamedTuple
 from memtool.vault.authors import AUTHORS
+from memtool.vault.kinds import CATEGORIES
 
 STATUSES = ("active", "superseded", "archived")
-CATEGORIES = (
-    "identity", "preference", "decision", "architecture", "project", "research", "code", "configuration", "bug",
-    "conversation", "entity", "fact", "general",
-)  # fmt: skip
 SCHEMA_PATH = Path(__file__).with_name("facts.schema.json")
 
 _DATE = re.compile(r"^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])($|[T ])")

@@ -20,6 +20,7 @@ from memtool.errors import (
 )
 from memtool.named_tuple import NamedTuple
 from memtool.processes import lock
+from memtool.vault.kinds import KINDS, KNOWLEDGE
 from memtool.vault.state import STATE_FOLDER, make_state_folder, writing_in
 
 FORMAT = 1  # the version of the public vault format that this code reads and writes
@@ -27,19 +28,14 @@ SETTINGS_FILE = "memtool.toml"
 NOTE_SUFFIXES = (".md", ".markdown")
 FACTS_FILE = "facts.json"
 
-KINDS = (
-    "session", "daily", "project", "rules", "pattern", "tool", "decision", "change", "knowledge", "memory",
-    "todo", "schema", "fact", "note",
-)  # fmt: skip
-
 ARCHIVE = "archive/"
 DAILY = "daily"
 _TAKEN = ("areas", "sessions", "archive", "rules")  # folders of other notes
 
 _OF_FILES = ("vault", "history", "daily", "init", "consolidate")  # locks of who writes more than derived state
-_AREA_SUMMARIES = {"projects": "project", "patterns": "pattern", "tools": "tool"}
-_AREA_FILES = {"rules.md": "rules", "todos.md": "todo"}
-_AREA_FOLDERS = {"decisions": "decision", "changes": "change", "knowledge": "knowledge", "schema": "schema"}
+_AREA_SUMMARIES = {kind.area: name for name, kind in KINDS.items() if kind.area}
+_AREA_FILES = {kind.file: name for name, kind in KINDS.items() if kind.file and not kind.area and name != "memory"}
+_AREA_FOLDERS = {kind.folder: name for name, kind in KINDS.items() if kind.folder}
 _FORMAT_LINE = r"""[ \t]*["']?format["']?[ \t]*=[ \t]*([0-9]+)"""
 _DAILY_LINE = r"""[ \t]*["']?daily_folder["']?[ \t]*=[ \t]*(?:["']([^"'\\]*)["'])?"""
 # The names of devices, which Windows gives to no file, and letters that some disks do not tell apart, are not plain.
@@ -185,7 +181,7 @@ def kind_of(ref: str, declared: str = "", *, daily: str = DAILY) -> str:
     if parts[-1] == FACTS_FILE:
         return "fact"
     if os.path.isabs(ref):  # noqa: PTH117  (see memtool.vault.scan)
-        return "memory" if parts[-2] == "memory" else "knowledge"
+        return "memory" if parts[-2] == "memory" else KNOWLEDGE
     if len(parts) > 1 and parts[0] in ("sessions", DAILY, daily):
         return "session" if parts[0] == "sessions" else "daily"
     if len(parts) > 3 and parts[0] == "areas":

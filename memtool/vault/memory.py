@@ -29,7 +29,7 @@ class Memory(NamedTuple):
         role: of a line of a session's note (`memtool.vault.authors`).
         author: who said it; empty if that is not known.
         project: its name; empty for none.
-        category: one of `memtool.vault.fact_rules.CATEGORIES`.
+        category: one of `memtool.vault.kinds.CATEGORIES`.
         date: ISO; empty if that is not known.
         tags: without `#`.
         expires: the last day on which it holds, or the moment until which it does; empty for ever.

@@ -21,8 +21,6 @@ _BULLET = re.compile(r"\s*(?:[-*+]|\d+[.)])\s+(?:\[.\]\s+)?")
 _STRUCTURE = re.compile(r"^\s*(?:[-*+>|#]|\d+[.)]|```|~~~|-{3})")
 _VARIANTS = "[\ufe00-\ufe0f]"  # how a character is drawn; emoji carry them
 
-FOLDERS = {"decision": "decisions", "change": "changes", "knowledge": "knowledge"}
-
 _LONGEST_SLUG = 160  # bytes; with the date in front and a number behind it any disk takes the name
 _LONGEST_TITLE, _LONGEST_SENTENCE = 80, 200  # characters
 

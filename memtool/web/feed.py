@@ -17,10 +17,11 @@ from memtool.index.filters import projects_in
 from memtool.index.search import snippet_of
 from memtool.memory.event_log import GIVEN
 from memtool.memory.memories import id_of, list_memories
-from memtool.memory.timeline import DAY, EDIT, FACT, SESSION, UNTIMED, Event, timeline
+from memtool.memory.timeline import DAY, EDIT, UNTIMED, Event, timeline
 from memtool.recall.given import PROMPT, read_givings, sessions_given
 from memtool.recall.ledger import ledger_folder
 from memtool.vault.files import read_head
+from memtool.vault.kinds import FACT, SESSION
 from memtool.vault.memory import Found
 from memtool.vault.note import Note, parse_note
 from memtool.web.calls import LONGEST_NAME, LONGEST_QUERY

@@ -13,10 +13,11 @@ from pydantic import Field
 from memtool.errors import UsageError
 from memtool.index.engine import place_of, use_index
 from memtool.index.filters import Filter
-from memtool.memory.new_memory import FACT, LONGEST_FACT, NewMemory
-from memtool.memory.timeline import EDIT, SESSION, timeline
+from memtool.memory.new_memory import LONGEST_FACT, NewMemory
+from memtool.memory.timeline import EDIT, timeline
 from memtool.text.lines import brief
 from memtool.text.tokens import index_terms
+from memtool.vault.kinds import FACT, KNOWLEDGE, SESSION
 from memtool.web.calls import LARGEST_PAGE, LAST_OFFSET, LONGEST_NAME, LONGEST_QUERY, Body, OpenWorkspace, example
 from memtool.web.http_sessions import PROMPT, Prompt, prompts
 from memtool.web.memory_api import save_memory
@@ -78,7 +79,7 @@ def add_history_calls(app: FastAPI, open_workspace: OpenWorkspace) -> None:
         work = open_workspace(None)
         is_note = bool(asked.title) or len(asked.text) > LONGEST_FACT
         text = f"# {asked.title}\n\n{asked.text}" if asked.title else asked.text
-        return save_memory(work, NewMemory(text, kind="knowledge" if is_note else FACT, project=asked.project))
+        return save_memory(work, NewMemory(text, kind=KNOWLEDGE if is_note else FACT, project=asked.project))
 
 
 def _add_past(app: FastAPI, open_workspace: OpenWorkspace) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from memtool.errors import Busy, MemtoolError
 from memtool.memory.event_log import GIVEN, EventLog, Logged
-from memtool.memory.timeline import SESSION
+from memtool.vault.kinds import SESSION
 from memtool.vault.state import STATE_FOLDER
 from memtool.web.calls import OpenWorkspace
 from memtool.web.life import Life

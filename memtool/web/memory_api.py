@@ -20,10 +20,11 @@ from memtool.index.engine import catch_up
 from memtool.index.filters import Filter
 from memtool.memory.forget import find_target, forget, forget_for_good
 from memtool.memory.memories import NEWEST, UPDATED, USES, change_memory, get_memory, list_memories, uses_of
-from memtool.memory.new_memory import FACT, LONGEST_FACT, NewMemory
+from memtool.memory.new_memory import LONGEST_FACT, NewMemory
 from memtool.memory.remember import AlreadyKnown, Remembered, remember
 from memtool.recall.ledger import key_of
 from memtool.recall.uses import count_uses
+from memtool.vault.kinds import FACT, KNOWLEDGE
 from memtool.web.calls import LARGEST_PAGE, LAST_OFFSET, LONGEST_NAME, LONGEST_QUERY, Body, OpenWorkspace, example
 from memtool.web.problem_details import QuickerWriter, Refusal
 from memtool.web.request_search import SearchAsked, filter_of, found_fields, hit_fields, search_vault
@@ -237,7 +238,7 @@ def save_memory(work: Workspace, memory: NewMemory) -> dict[str, Any]:
 
 
 def _memory(asked: SaveAsked) -> NewMemory:
-    kind = asked.kind or (FACT if len(asked.content) <= LONGEST_FACT else "knowledge")
+    kind = asked.kind or (FACT if len(asked.content) <= LONGEST_FACT else KNOWLEDGE)
     text = asked.content if kind == FACT or not asked.summary else f"# {asked.summary}\n\n{asked.content}"
     return NewMemory(
         text,

@@ -20,10 +20,11 @@ from memtool.index.lookup import find_fact, find_note, find_ref
 from memtool.index.search import snippet_of
 from memtool.memory.fact_book import read_facts
 from memtool.memory.memories import get_memory, list_memories
-from memtool.memory.timeline import EDIT, FACT, SESSION, Event, events_of
+from memtool.memory.timeline import EDIT, Event, events_of
 from memtool.text.tokens import index_terms
 from memtool.vault.authors import ASKED, SUMMARY, TITLE
 from memtool.vault.files import read_head
+from memtool.vault.kinds import FACT, SESSION
 from memtool.vault.memory import Found
 from memtool.vault.session_names import session_at
 from memtool.vault.sessions import TOLD, Line, SessionNote, lines_of, parse_session

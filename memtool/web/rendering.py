@@ -23,8 +23,7 @@ from markupsafe import Markup
 
 from memtool.consolidate.review import stored_proposals, weeks_to_review
 from memtool.errors import MemtoolError
-from memtool.vault.fact_rules import CATEGORIES
-from memtool.vault.layout import KINDS
+from memtool.vault.kinds import CATEGORIES, KINDS
 from memtool.web.feed import Wanted
 from memtool.web.problem_details import Refusal
 from memtool.web.sentences import said
@@ -148,7 +147,9 @@ def _day(date: str, t: Mapping[str, Any]) -> str:
 @cache
 def words_in(language: str) -> Mapping[str, Any]:
     """Return what pages say in one of `LANGUAGES`."""
-    return tomllib.loads((_HERE / "words" / f"{language}.toml").read_text(encoding="utf-8"))
+    words = tomllib.loads((_HERE / "words" / f"{language}.toml").read_text(encoding="utf-8"))
+    labels = {name: kind.label or name for name, kind in KINDS.items()}  # of a kind that is not translated yet
+    return {**words, "kind_names": {**labels, **words["kind_names"]}}
 
 
 @cache

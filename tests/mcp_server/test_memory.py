@@ -11,9 +11,9 @@ from mcp_server.agent import Agent
 
 from memtool.memory.agent_search import search_memories
 from memtool.recall.ledger import key_of
-from memtool.recall.prompts.evidence import CATEGORY_WEIGHTS, weighed
+from memtool.recall.prompts.evidence import weighed
 from memtool.recall.uses import count_uses
-from memtool.vault.fact_rules import CATEGORIES
+from memtool.vault.kinds import CATEGORIES
 
 
 @pytest.fixture(autouse=True)
@@ -158,7 +158,6 @@ def test_each_category_can_be_stored_and_weighs_something(agent: Agent) -> None:
     tools = {tool.name: tool for tool in agent.do(lambda client: client.list_tools()).tools}
     offered = tools["memory_store"].input_schema["properties"]["category"]["enum"]
     assert tuple(offered) == (*CATEGORIES, "other")
-    assert set(CATEGORY_WEIGHTS) == set(CATEGORIES)
 
 
 def test_memory_search_scores_by_the_table_of_prompts_and_the_service(desk: Desk) -> None:

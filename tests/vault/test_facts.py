@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from memtool.errors import BrokenVaultFile, MemtoolError, NoteChanged, NoteNotFound, OutsideVault, UsageError
-from memtool.vault.fact_rules import CATEGORIES, RULES, SCHEMA_PATH, STATUSES
+from memtool.vault.fact_rules import RULES, SCHEMA_PATH, STATUSES
 from memtool.vault.facts import (
     NO_FACTS,
     Fact,
@@ -28,6 +28,7 @@ from memtool.vault.facts import (
     update_facts,
     without,
 )
+from memtool.vault.kinds import CATEGORIES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -203,7 +204,7 @@ def test_places_are_right_for_any_formatting(items: list[Any], other: object, in
 valid_values: dict[str, st.SearchStrategy[Any]] = {
     "id": st.sampled_from(["fact-001", "事实-1"]),
     "status": st.sampled_from(STATUSES),
-    "category": st.sampled_from(CATEGORIES),
+    "category": st.sampled_from(list(CATEGORIES)),
     "timestamp": st.sampled_from(["2026-02-10", "2026-02-10T14:30:00+08:00", "2026-02-10 14:30"]),
     "expires": st.sampled_from(["2027-12-31", None]),
     "tags": st.lists(st.text(max_size=3), max_size=2),

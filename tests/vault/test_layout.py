@@ -18,7 +18,8 @@ from memtool.errors import (
     VaultNotFound,
     VaultTooNew,
 )
-from memtool.vault.layout import KINDS, Vault, is_archived, kind_of, open_vault, project_of
+from memtool.vault.kinds import KINDS
+from memtool.vault.layout import Vault, is_archived, kind_of, open_vault, project_of
 from memtool.vault.state import append_state, make_state_folder, read_state, write_state
 
 

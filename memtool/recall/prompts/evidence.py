@@ -12,6 +12,7 @@ from zlib import crc32
 from memtool.named_tuple import NamedTuple
 from memtool.recall.ledger import key_of
 from memtool.text.tokens import index_terms, is_stop_word
+from memtool.vault.kinds import CATEGORIES
 from memtool.vault.layout import is_facts_file
 
 if TYPE_CHECKING:
@@ -26,13 +27,6 @@ _FEW = 2  # words; a text of fewer is not covered by one of them
 RELEVANCE, CATEGORY, RECENCY, IMPORTANCE = 0.65, 0.20, 0.10, 0.05  # what each adds to the score
 UNDATED = 0.5  # recency of what bears no date
 
-# The weight of each category, and the days after which its recency has fallen to 1/e. Prompts, searches for an agent
-# and the service all rank by this table; configuration, entity and fact count as the categories nearest to them.
-CATEGORY_WEIGHTS = {
-    "identity": (1.0, 3_650), "preference": (0.9, 365), "decision": (0.9, 180), "architecture": (0.8, 180),
-    "project": (0.8, 90), "research": (0.8, 365), "configuration": (0.6, 90), "code": (0.6, 90), "bug": (0.6, 90),
-    "entity": (0.5, 60), "fact": (0.5, 60), "general": (0.5, 60), "conversation": (0.3, 30),
-}  # fmt: skip
 _MANY_USES = 10  # from here on, further ones add nothing
 
 
@@ -233,7 +227,7 @@ def score(recalled: Recalled, *, age_days: float | None, uses: int) -> float:
 
 def weighed(relevance: float, category: str, *, age_days: float | None, uses: int) -> float:
     """Return the score, from 0 to 1, of a memory with this *relevance*, *category*, age and number of uses."""
-    weight, days = CATEGORY_WEIGHTS.get(category, CATEGORY_WEIGHTS["general"])
+    weight, days = CATEGORIES.get(category, CATEGORIES["general"])
     recency = UNDATED if age_days is None else math.exp(-max(0.0, age_days) / days)
     return RELEVANCE * relevance + CATEGORY * weight + RECENCY * recency + IMPORTANCE * importance(uses)
 

@@ -256,7 +256,7 @@ def _parsed(content: bytes, ref: str) -> Iterator[tuple[Fact, LineRange]]:
 
 
 def _by_importance(facts: list[tuple[Fact, LineRange]]) -> list[tuple[Fact, LineRange]]:
-    from memtool.vault.fact_rules import CATEGORIES
+    from memtool.vault.kinds import CATEGORIES
 
     newest_first = sorted(facts, key=lambda found: (found[0].timestamp, found[1].start_line), reverse=True)
     rank = {category: at for at, category in enumerate(CATEGORIES)}  # they are listed by weight

@@ -5,7 +5,6 @@ from hypothesis import given, strategies as st
 
 from memtool.recall.ledger import key_of
 from memtool.recall.prompts.evidence import (
-    CATEGORY_WEIGHTS,
     FLOOR,
     FLOOR_WITH_MEANING,
     WEIGHTS,
@@ -23,7 +22,7 @@ from memtool.recall.prompts.evidence import (
     score,
 )
 from memtool.recall.prompts.meaning import Likeness
-from memtool.vault.fact_rules import CATEGORIES
+from memtool.vault.kinds import CATEGORIES
 
 PLAIN = Evidence(5.0, 0.5, 0.2, 0.2, Whereabouts(300, is_here=True))
 shares = st.floats(0, 1)
@@ -127,7 +126,7 @@ def test_weights_and_half_lives_are_those_of_the_dialect() -> None:
         "project": (0.8, 90), "research": (0.8, 365), "code": (0.6, 90), "bug": (0.6, 90), "general": (0.5, 60),
         "conversation": (0.3, 30),
     }  # fmt: skip
-    assert {name: CATEGORY_WEIGHTS[name] for name in told} == told
+    assert {name: CATEGORIES[name] for name in told} == told
 
 
 def test_a_conversation_ages_faster_than_an_identity() -> None:
