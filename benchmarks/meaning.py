@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from benchmarks import floors
 from benchmarks.vaults import SEED
 from memtool.index import schema
-from memtool.index.embedding import text_hash
+from memtool.index.semantic import text_hash
 from memtool.index.vectors import VectorStore, open_store
 
 _AT_ONCE = 10_000

@@ -27,12 +27,11 @@ from benchmarks.questions import questions
 from benchmarks.vaults import write_vault
 from memtool.embeddings import Embedder, open_embedder
 from memtool.embeddings.known_scripts import ALL_SCRIPTS
-from memtool.index.embedding import embed, open_vectors
 from memtool.index.engine import Index, Place, use_index
 from memtool.index.evaluation import DEPTH, Expected, KnownQuestion, evaluate, parse_questions
 from memtool.index.filters import Filter
 from memtool.index.search import search
-from memtool.index.semantic import Vectors
+from memtool.index.semantic import Vectors, embed, open_vectors
 from memtool.settings.sections import EmbeddingSettings
 from memtool.team.engine import PostgresEngine
 from memtool.team.postgres.connection import Database

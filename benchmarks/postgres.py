@@ -24,11 +24,10 @@ from numpy.typing import NDArray
 
 from benchmarks.questions import questions
 from benchmarks.vaults import write_vault
-from memtool.index.embedding import text_hash
 from memtool.index.engine import Index, Place, use_index
 from memtool.index.filters import Filter
 from memtool.index.search import search
-from memtool.index.semantic import Vectors
+from memtool.index.semantic import Vectors, text_hash
 from memtool.team.engine import PostgresEngine
 from memtool.team.postgres.connection import Database
 from memtool.team.postgres.vectors import PostgresVectors

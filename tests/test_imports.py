@@ -51,7 +51,6 @@ def test_a_search_over_a_fresh_index_imports_nothing_heavy(vault_path: Path, tmp
     imported_by(*arguments, cwd=tmp_path)  # makes the index
     of_writing = {
         "dataclasses",
-        "memtool.index.chunking",
         "memtool.index.rows",
         "memtool.vault.facts",
         "memtool.vault.note",

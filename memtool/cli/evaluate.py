@@ -15,12 +15,11 @@ from memtool.cli.session import Session, with_vault
 from memtool.errors import MemtoolError
 from memtool.index import evaluation
 from memtool.index.engine import Index, Place, use_index
-from memtool.index.evaluation import KnownQuestion
+from memtool.index.evaluation import KnownQuestion, Suite, read_suites
 from memtool.index.filters import Filter
 from memtool.index.lookup import note_refs
 from memtool.index.search import search
 from memtool.index.semantic import VectorSource
-from memtool.index.suites import Suite, read_suites
 from memtool.text.lines import counted
 from memtool.vault.layout import open_vault
 from memtool.vault.memory import Location

@@ -15,10 +15,9 @@ from memtool.cli import output
 from memtool.cli.session import Session, with_vault
 from memtool.embeddings import open_embedder
 from memtool.errors import MemtoolError, ProviderFailed
-from memtool.index.embedding import chunks_waiting, embed, forget_unused, has_other_scripts, open_vectors
 from memtool.index.engine import Index, use_index
-from memtool.index.semantic import words_only
-from memtool.index.status import index_notices, once, status
+from memtool.index.lookup import index_notices, once, status
+from memtool.index.semantic import chunks_waiting, embed, forget_unused, has_other_scripts, open_vectors, words_only
 from memtool.index.turn_table import follow_sources
 from memtool.text.lines import counted
 from memtool.vault.files import make_folder, write_over

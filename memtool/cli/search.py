@@ -16,11 +16,10 @@ from memtool.cli import output
 from memtool.cli.session import Session, with_vault
 from memtool.errors import MemtoolError, UsageError
 from memtool.index.engine import Index, Place, use_index
-from memtool.index.filters import Filter, Transcripts, parse_day, projects_in, reach
-from memtool.index.search import SearchResult, newest, search, snippet_of, unknown_names
+from memtool.index.filters import Filter, Transcripts, only_time, parse_day
+from memtool.index.lookup import SearchResult, index_notices, once, projects_in, reach
+from memtool.index.search import newest, search, snippet_of, unknown_names
 from memtool.index.semantic import Chosen, VectorSource
-from memtool.index.status import index_notices, once
-from memtool.index.times import only_time
 from memtool.recall.uses import count_uses, read_uses
 from memtool.text.lines import without_surrogates
 from memtool.text.tokens import index_terms, term_spans

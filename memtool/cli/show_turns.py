@@ -13,8 +13,7 @@ from memtool.cli.session import Session
 from memtool.errors import SessionNotFound, UsageError
 from memtool.index.engine import Index, use_index
 from memtool.index.filters import Filter
-from memtool.index.forgotten import forgotten_of
-from memtool.index.lookup import find_ref, find_session
+from memtool.index.lookup import find_ref, find_session, forgotten_of
 from memtool.memory.forget import find_target
 from memtool.recall.framing import is_line_id
 from memtool.text.lines import shortened

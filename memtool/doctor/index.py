@@ -15,10 +15,10 @@ from memtool.embeddings import open_embedder
 from memtool.embeddings.helper import ask_helper, helper_place, is_at_work
 from memtool.errors import Busy, MemtoolError, NotWritable
 from memtool.index import generations
-from memtool.index.embedding import chunks_skipped, chunks_waiting
 from memtool.index.engine import Index, Place, place_of, use_index
 from memtool.index.engines import engine_class
 from memtool.index.files import FileEngine
+from memtool.index.semantic import chunks_skipped, chunks_waiting
 from memtool.index.sqlite import SqliteIndex, is_as_indexed
 from memtool.index.tables import Tables
 from memtool.settings import Settings

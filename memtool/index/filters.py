@@ -8,30 +8,18 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from memtool.errors import UsageError
+from memtool.index.times import span_of, spoken_times
 from memtool.named_tuple import NamedTuple
 from memtool.text.lines import without_surrogates
-from memtool.text.scripts import is_unspaced
-from memtool.text.tokens import fold
-
-if TYPE_CHECKING:
-    from memtool.index.tables import Tables
+from memtool.text.tokens import fold, index_terms, is_stop_word
 
 DECISION = "decision"  # a kind, a category, and the tag of a session's chunk that holds one
 SHIPPED = ("CLAUDE.md", "MEMORY.md", "rules/memory-loader.md")  # notes that `memtool init` makes
 
 _DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
-_SHORTEST_NAME = 3  # characters of a name by which a text asks for a project; two where words have no spaces
-# One step of the index for each project: `SELECT DISTINCT` would walk over all chunks.
-_PROJECTS = """
-WITH RECURSIVE each (name) AS (
-    SELECT min(project) FROM chunk
-    UNION ALL SELECT (SELECT min(project) FROM chunk WHERE project > name) FROM each WHERE name IS NOT NULL
-)
-SELECT name FROM each WHERE name <> ''
-"""
 
 
 Transcripts: TypeAlias = Literal["auto", "only", "no"]
@@ -104,6 +92,15 @@ def folded_tag(tag: str) -> str:
     return "-".join(fold(tag).split())
 
 
+def only_time(text: str, wanted: Filter) -> tuple[str, Filter]:
+    """Return *text* and *wanted*; where the text only names a time ("what did we do last week"), that as a filter."""
+    spoken = spoken_times(text, wanted.today)
+    if len(spoken.spans) != 1 or not all(map(is_stop_word, index_terms(spoken.rest))):
+        return text, wanted
+    since, until = spoken.spans[0]
+    return "", wanted._replace(since=max(since, wanted.since), until=min(until, wanted.until or until))
+
+
 def parse_day(text: str, today: dt.date, *, end: bool = False) -> str:
     """Return the ISO date that *text* names: `2026-02-10`, `2026-02`, `2026`, `7d`, `2w`, `yesterday`, `last month`.
 
@@ -112,8 +109,6 @@ def parse_day(text: str, today: dt.date, *, end: bool = False) -> str:
     Raises:
         UsageError: the text is no date, or one that the calendar does not have.
     """
-    from memtool.index.times import span_of
-
     word = text.strip().lower()
     if span := span_of(word, today):
         return span.until if end else span.since
@@ -139,43 +134,6 @@ def _edge(year: int, month: int | None, day: int | None, *, end: bool) -> dt.dat
     if day is None:
         day = monthrange(year, month)[1] if end else 1
     return dt.date(year, month, day)
-
-
-def reach(db: Tables, here: str, text: str = "") -> tuple[str, ...]:
-    """Return the projects whose chunks may surface, as a `Filter` takes them: an empty name is that of none.
-
-    Args:
-        db: an open index.
-        here: the project at hand; without one, everything may surface, and the answer is empty.
-        text: what somebody says; it asks for the projects that it names.
-    """
-    if not here:
-        return ()
-    others = (name for name in projects_in(db) if name.casefold() != here.casefold()) if text else ()
-    return (here, "", *(name for name in others if is_named(name, text)))
-
-
-def projects_in(db: Tables) -> list[str]:
-    """Return the names of the projects that the index *db* holds anything of."""
-    return [row[0] for row in db.execute(_PROJECTS)]
-
-
-def is_named(project: str, text: str) -> bool:
-    """Return whether *text* holds the name of *project* as a whole, whatever its case."""
-    name, text = fold(project), fold(text)
-    at = text.find(name) if len(name) >= _SHORTEST_NAME - any(map(is_unspaced, name)) else -1
-    while at >= 0:
-        around = (text[at - 1 : at], name[:1]), (text[at + len(name) :][:1], name[-1:])
-        if not any(_goes_on(beside, edge) for beside, edge in around):
-            return True
-        at = text.find(name, at + 1)
-    return False
-
-
-def _goes_on(beside: str, edge: str) -> bool:
-    """Return whether a word, or a name with dashes, goes on from *edge* to the character *beside* it."""
-    spaced = not is_unspaced(beside) and not is_unspaced(edge) if beside else False
-    return spaced and (beside.isalnum() or beside in "_-")
 
 
 def _as_lower_does(name: str) -> str:

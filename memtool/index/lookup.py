@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from memtool.errors import NoteNotFound, UsageError
+from memtool.errors import MemtoolError, NoteNotFound, UsageError
+from memtool.index import schema
+from memtool.index.engine import Index
+from memtool.settings import Settings
+from memtool.text.scripts import is_unspaced
 from memtool.text.tokens import fold
+from memtool.vault.files import read_text
+from memtool.vault.forgotten import ForgottenTexts, is_forgotten
+from memtool.vault.hand_edits import forgotten_in
+from memtool.vault.memory import Found
 from memtool.vault.reading import Reading, Ref, parse_ref, resolve
 from memtool.vault.session_names import note_of
 
@@ -15,6 +28,24 @@ if TYPE_CHECKING:
     from memtool.index.engine import Index
     from memtool.index.filters import Filter
     from memtool.index.tables import Tables
+
+_SHORTEST_NAME = 3  # characters of a name by which a text asks for a project; two where words have no spaces
+# One step of the index for each project: `SELECT DISTINCT` would walk over all chunks.
+_PROJECTS = """
+WITH RECURSIVE each (name) AS (
+    SELECT min(project) FROM chunk
+    UNION ALL SELECT (SELECT min(project) FROM chunk WHERE project > name) FROM each WHERE name IS NOT NULL
+)
+SELECT name FROM each WHERE name <> ''
+"""
+
+
+class SearchResult(NamedTuple):
+    """The hits of one query, best first; the mode that was really used; what the user should know."""
+
+    hits: tuple[Found, ...]
+    mode: str
+    notices: tuple[str, ...] = ()
 
 
 def note_refs(db: Tables) -> list[str]:
@@ -131,3 +162,151 @@ def linking_to(db: Tables, ref: str, limit: int) -> list[tuple[str, str]]:
 def _speakable(text: str) -> str:
     """Return *text* without half characters, which a command line may hold."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+_ARCHIVED = 500  # facts and notes
+_DEEPEST = 8  # of a note as it is kept
+
+
+def forgotten_of(index: Index, place: SessionPlace, kept: Mapping[str, Any]) -> ForgottenTexts:
+    """Return what was forgotten of the session with the note at *place*, which memtool had written as *kept*.
+
+    That is what bears a mark of the note, and the facts and notes of its project that are not given any more.
+    """
+    return forgotten_of_note(index.db, place.project, read_text(index.place.vault.path(place.ref))[0], kept)
+
+
+def forgotten_of_note(
+    db: Tables, project: str, note: str, kept: Mapping[str, Any] = MappingProxyType({})
+) -> ForgottenTexts:
+    """Return what was forgotten of the session of *project* whose note is the text *note*."""
+    marks = tuple(forgotten_in(note))
+    lines = [text for text in _texts(kept, _DEEPEST) if is_forgotten(text, marks)] if marks else []
+    return ForgottenTexts(marks, [*lines, *_archived(db, project)])
+
+
+def _texts(value: object, depth: int) -> Iterator[str]:
+    """Give the texts in *value*, which JSON knows, down to a *depth*."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping | list) and depth:
+        for each in value.values() if isinstance(value, Mapping) else value:
+            yield from _texts(each, depth - 1)
+
+
+def _archived(db: Tables, project: str) -> Iterator[str]:
+    """Give the facts and the titles of notes, of *project* and of none, that are archived by their status."""
+    rows = db.execute(
+        "SELECT c.fact_id, c.text, n.title FROM chunk AS c JOIN note AS n ON n.id = c.note_id"
+        " WHERE c.project IN (?, '') AND c.status = 'archived' AND c.kind <> 'session' ORDER BY c.id DESC LIMIT ?",
+        (project, _ARCHIVED),
+    )
+    for fact_id, text, title in rows:
+        yield text.partition("\n")[0] if fact_id else title
+
+
+_NAMED = 3  # files
+
+
+def status(index: Index, settings: Settings, cache: Path) -> dict[str, Any]:
+    """Return counts, places and problems of *index*, ready for JSON."""
+    chunks = _count(index, "SELECT count(*) FROM chunk")
+    problems = [{"path": note.ref, "reason": note.reason} for note in index.broken_notes()]
+    return {
+        "vault": str(index.place.vault.root),
+        "path": index.address,
+        "bytes": index.size(),
+        "notes": _count(index, "SELECT count(*) FROM note"),
+        "chunks": chunks,
+        "facts": _count(index, "SELECT count(*) FROM chunk WHERE kind = 'fact'"),
+        "fingerprint": schema.fingerprint(index.place.vault.daily),
+        "vectors": _vectors(index, settings, cache, chunks),
+        "problems": problems,
+    }
+
+
+def _count(index: Index, sql: str) -> int:
+    return int(index.db.execute(sql).fetchone()[0])
+
+
+def _vectors(index: Index, settings: Settings, cache: Path, chunks: int) -> dict[str, Any]:
+    from memtool.embeddings import open_embedder  # a search, which says its notices, does without
+    from memtool.index.semantic import chunks_skipped, chunks_waiting
+
+    try:
+        embedder = open_embedder(settings.embeddings, settings.keys.embeddings, cache, may_download=False)
+    except MemtoolError as error:
+        return {"model": "", "chunks": 0, "skipped": 0, "why": str(error)}
+    waiting, skipped = (count(index.db, embedder.name) for count in (chunks_waiting, chunks_skipped))
+    return {"model": embedder.name, "chunks": chunks - waiting - skipped, "skipped": skipped, "why": ""}
+
+
+def index_notices(index: Index) -> list[str]:
+    """Return a sentence for each thing to know of the index that was opened."""
+    notices = []
+    if index.rebuilt:
+        notices.append(f"the index was built anew: {index.rebuilt}")
+    if index.resumed:
+        notices.append(f"indexing was interrupted before and went on: {index.resumed:,} files were done already")
+    if index.behind:
+        notices.append("another process is indexing: the newest notes may be missing")
+    if index.unanswered:
+        notices.append("the service of this vault does not answer: search goes on without it. `memtool serve --status`")
+    if index.waiting:
+        notices.append(f"{index.waiting:,} new or changed files are being read: they may be missing")
+    touched = {*index.applied.added, *index.applied.changed}
+    news = [note for note in index.broken_notes() if note.ref in touched] if touched else []
+    notices += [f"{note.ref}: {note.reason}" for note in news[:_NAMED]]
+    if len(news) > _NAMED:
+        notices.append(f"and {len(news) - _NAMED} more files that cannot be read well: see `memtool doctor`")
+    return notices
+
+
+def once(folder: Path, notices: Iterable[str]) -> list[str]:
+    """Return those of *notices* that were not returned before for the vault whose state is in *folder*."""
+    fresh = []
+    for notice in notices:
+        said = folder / "said" / f"{zlib.crc32(notice.encode()):08x}"
+        if not said.exists():
+            fresh.append(notice)
+            with contextlib.suppress(OSError):  # if it cannot be remembered, it is said again
+                said.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                said.touch(mode=0o600)
+    return fresh
+
+
+def reach(db: Tables, here: str, text: str = "") -> tuple[str, ...]:
+    """Return the projects whose chunks may surface, as a `Filter` takes them: an empty name is that of none.
+
+    Args:
+        db: an open index.
+        here: the project at hand; without one, everything may surface, and the answer is empty.
+        text: what somebody says; it asks for the projects that it names.
+    """
+    if not here:
+        return ()
+    others = (name for name in projects_in(db) if name.casefold() != here.casefold()) if text else ()
+    return (here, "", *(name for name in others if is_named(name, text)))
+
+
+def projects_in(db: Tables) -> list[str]:
+    """Return the names of the projects that the index *db* holds anything of."""
+    return [row[0] for row in db.execute(_PROJECTS)]
+
+
+def is_named(project: str, text: str) -> bool:
+    """Return whether *text* holds the name of *project* as a whole, whatever its case."""
+    name, text = fold(project), fold(text)
+    at = text.find(name) if len(name) >= _SHORTEST_NAME - any(map(is_unspaced, name)) else -1
+    while at >= 0:
+        around = (text[at - 1 : at], name[:1]), (text[at + len(name) :][:1], name[-1:])
+        if not any(_goes_on(beside, edge) for beside, edge in around):
+            return True
+        at = text.find(name, at + 1)
+    return False
+
+
+def _goes_on(beside: str, edge: str) -> bool:
+    """Return whether a word, or a name with dashes, goes on from *edge* to the character *beside* it."""
+    spaced = not is_unspaced(beside) and not is_unspaced(edge) if beside else False
+    return spaced and (beside.isalnum() or beside in "_-")

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from memtool.index.filters import Filter
-    from memtool.index.semantic import Semantic
     from memtool.index.tables import Tables
 
 # FTS5 gets terms that Python has made, joined by spaces; its tokenizer only has to leave them whole. No user text
@@ -31,7 +30,7 @@ TERM_CHARACTERS = ".-#/:@+=&?%~\\_>"
 # What an index was built with. Raise a number when its module gives something else for the same notes.
 SCHEMA = 7  # this module: the tables
 TEXT = 2  # memtool.text.tokens: the terms
-CHUNKS = 9  # memtool.index.chunking, memtool.index.rows: the chunks and what they are found by
+CHUNKS = 9  # memtool.index.rows, memtool.index.rows: the chunks and what they are found by
 
 HASH = 8  # bytes of a content hash
 _BARE = -zlib.MAX_WBITS  # no header and no checksum, in which zlib would spend a tenth
@@ -50,7 +49,7 @@ CREATE TABLE note (
 );
 CREATE TABLE settled (max_bytes INTEGER NOT NULL, scan BLOB NOT NULL);  -- at most one: see memtool.index.engine
 CREATE TABLE chunk (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,  -- never used twice: see memtool.index.embedding
+    id INTEGER PRIMARY KEY AUTOINCREMENT,  -- never used twice: see memtool.index.semantic
     note_id INTEGER NOT NULL REFERENCES note(id),
     start_line INTEGER NOT NULL, end_line INTEGER NOT NULL,
     heading TEXT NOT NULL, text TEXT NOT NULL,
@@ -187,12 +186,6 @@ class SqliteTables(sqlite3.Connection):
             values,
         )
         return [(chunk_id, project, np.frombuffer(hashes, "<i8")) for chunk_id, project, hashes in rows]
-
-    def semantic(self, store: Any, query: NDArray[np.float32], wanted: Filter, also: Iterable[int]) -> Semantic:  # noqa: ANN401
-        """Return the likeness to *query* of the nearest chunks that are *wanted*, and of the chunks *also*."""
-        from memtool.index.semantic import likenesses
-
-        return likenesses(self, store, query, wanted, also)
 
 
 def embedding_mark(model: str) -> str:

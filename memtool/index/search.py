@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memtool.errors import MemtoolError
 from memtool.index import ranking
-from memtool.index.completion import completed_terms
-from memtool.index.days import sessions_of_days
 from memtool.index.engine import Index
 from memtool.index.filters import SHIPPED, Filter
-from memtool.index.lexical import CANDIDATES, Lexical, coverage, lexical_search
-from memtool.index.semantic import Semantic, Vectors, semantic_search
+from memtool.index.lexical import Lexical, completed_terms, coverage, lexical_search
+from memtool.index.lookup import SearchResult
+from memtool.index.ranking import sessions_of_days
+from memtool.index.semantic import Vectors, semantic_search
+from memtool.index.tables import CANDIDATES, Semantic
 from memtool.text.languages import all_labels
 from memtool.text.tokens import is_stop_word, query_terms, term_spans
 from memtool.vault.memory import Found, Location, Memory
@@ -32,7 +33,6 @@ _DAY = "CASE WHEN c.date <> '' THEN c.date ELSE date(n.mtime_ns / 1000000000, 'u
 _HEAD = ("project", "updated", "directory", "transcript", "links")  # labels of a session's note
 WIDTH = 240  # characters
 LONGEST_SHOWN = 1_000  # characters of statements that were chosen: they are whole
-TURN = "transcript"  # the kind of a hit that is a turn of a kept session
 _LONGEST_CUT = 20  # characters of a word that a snippet may leave out at its beginning
 
 
@@ -46,14 +46,6 @@ class Snippet(NamedTuple):
     def line(self) -> str:
         """The text on one line."""
         return self.text.replace("\n", " ")
-
-
-class SearchResult(NamedTuple):
-    """The hits of one query, best first; the mode that was really used; what the user should know."""
-
-    hits: tuple[Found, ...]
-    mode: str
-    notices: tuple[str, ...] = ()
 
 
 class Ranking(NamedTuple):

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable
+import hashlib
+import math
+from collections.abc import Iterable, Iterator
 from functools import cached_property
-from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from memtool.errors import MemtoolError, ProviderMissing
-from memtool.index.engine import Index
+from memtool.errors import MemtoolError, ProviderFailed, ProviderMissing
+from memtool.index.engine import Index, Progress, no_progress
 from memtool.index.filters import Filter
-from memtool.index.lexical import admitted
-from memtool.index.schema import HASH
 from memtool.settings import Settings
 
 if TYPE_CHECKING:
@@ -21,14 +20,124 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from memtool.embeddings import Embedder
-    from memtool.index.schema import SqliteTables
-    from memtool.index.tables import Tables, VectorShelf
-    from memtool.index.vectors import VectorStore
+    from memtool.index.tables import Semantic, Tables, VectorShelf
 
-CANDIDATES = 100  # chunks
-NEAREST = 400  # vectors that are looked at to find them: a chunk has several
-_MOST_NUMBERS = 10_000  # in one SQL statement
-_LISTS = "SELECT p.chunk_id, p.hashes FROM piece_list AS p"
+_CHUNKS_AT_ONCE = 128
+_SAMPLE = 2_000  # chunks, the newest, that tell in which scripts a vault is written
+_SOME = 0.01  # of these are enough for a model that knows their script
+
+
+def open_vectors(index: Index, embedder: Embedder) -> VectorShelf:
+    """Return the vectors that *embedder* made of the vault."""
+    return index.open_vectors(embedder.name, embedder.dimension)
+
+
+def has_other_scripts(db: Tables) -> bool:
+    """Return whether some of the newest chunks are in a script that a model for English does not know."""
+    from memtool.embeddings.known_scripts import fits
+
+    texts = [row[0] for row in db.execute(f"SELECT text FROM chunk ORDER BY id DESC LIMIT {_SAMPLE}")]
+    return sum(not fits(frozenset({"latin"}), text) for text in texts) > _SOME * len(texts)
+
+
+def chunks_waiting(db: Tables, model: str) -> int:
+    """Return how many chunks *model* has not embedded yet."""
+    return int(db.execute("SELECT count(*) FROM chunk WHERE id > ?", (db.embedded_up_to(model),)).fetchone()[0])
+
+
+def chunks_skipped(db: Tables, model: str) -> int:
+    """Return how many chunks got no vector because *model* does not know their script: only words find them."""
+    skipped = "SELECT count(*) FROM chunk WHERE id <= ? AND id NOT IN (SELECT chunk_id FROM piece_list)"
+    return int(db.execute(skipped, (db.embedded_up_to(model),)).fetchone()[0])
+
+
+def embed(
+    index: Index,
+    embedder: Embedder,
+    store: VectorShelf,
+    progress: Progress = no_progress,
+    *,
+    at_most: float = math.inf,
+) -> int:
+    """Make the vectors that are missing, and return how many chunks were gone through.
+
+    It stops before a batch of chunks that would need more than *at_most* new vectors. Those that stand already (after
+    a rebuild, all of them) cost next to nothing.
+
+    Raises:
+        Busy: another process is at it.
+        ProviderFailed: the provider gave up; what it made so far is kept.
+    """
+    from memtool.embeddings.known_scripts import fits
+
+    with index.lock_of_vectors(waits=at_most == math.inf):  # a search does not wait for vectors
+        total = chunks_waiting(index.db, embedder.name)
+        done = 0
+        progress(done, total)
+        for chunks in _batches(index.db, embedder.name):
+            pieces = {chunk.chunk_id: chunk.pieces() for chunk in chunks if fits(embedder.scripts, chunk.text)}
+            by_hash = {text_hash(text): text for texts in pieces.values() for text in texts}
+            missing = store.missing(by_hash)
+            at_most -= len(missing)
+            if at_most < 0:
+                break
+            if missing:
+                store.add(missing, _vectors_of(embedder, [by_hash[content_hash] for content_hash in missing]))
+            hashes = {chunk_id: [text_hash(text) for text in texts] for chunk_id, texts in pieces.items()}
+            index.db.remember_pieces(embedder.name, hashes, chunks[-1].chunk_id)
+            done += len(chunks)
+            progress(done, total)
+        if at_most == math.inf:
+            store.complete()
+    return done
+
+
+def forget_unused(index: Index, embedder: Embedder, store: VectorShelf) -> None:
+    """Drop the vectors of texts that are gone, and those of other models, now that this one's are complete."""
+    with index.lock_of_vectors():  # what another process adds to the store it names in the index only after that
+        if chunks_waiting(index.db, embedder.name) == 0:
+            index.forget_vectors(embedder.name, store)
+
+
+def text_hash(text: str) -> int:
+    """Return the content hash of *text*, by which its vector is known: 64 bits with a sign, as SQLite stores them.
+
+    In one of forty million vaults with a million texts, two of these would share a vector.
+    """
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little", signed=True)
+
+
+class _Waiting(NamedTuple):
+    chunk_id: int
+    title: str
+    heading: str
+    date: str
+    text: str
+
+    def pieces(self) -> list[str]:
+        """Return the whole chunk and what it is about, then its paragraphs and bullets."""
+        from memtool.index.rows import context, pieces_of  # a search does without
+
+        return [f"{context(self.title, self.heading, self.date)}\n{self.text}", *pieces_of(self.text)]
+
+
+def _batches(db: Tables, model: str) -> Iterator[list[_Waiting]]:
+    find = (
+        "SELECT c.id, n.title, c.heading, c.date, c.text FROM chunk AS c JOIN note AS n ON n.id = c.note_id"
+        " WHERE c.id > ? ORDER BY c.id LIMIT ?"
+    )
+    while rows := db.execute(find, (db.embedded_up_to(model), _CHUNKS_AT_ONCE)).fetchall():
+        yield [_Waiting(*row) for row in rows]
+
+
+def _vectors_of(embedder: Embedder, texts: list[str]) -> NDArray[np.float32]:
+    vectors = embedder.embed_notes(texts)
+    if len(vectors) != len(texts):
+        raise ProviderFailed(f"{embedder.name} gave {len(vectors)} vectors for {len(texts)} texts")
+    # PostgreSQL keeps half precision: with the same numbers both engines give texts that are nearly alike in one order.
+    return vectors.astype("f2").astype("f4")
+
+
 _MADE_WHILE_SEARCHING = 100  # vectors; more than that waits for `memtool index`
 
 
@@ -39,92 +148,9 @@ class Vectors(NamedTuple):
     store: VectorShelf
 
 
-class Semantic(NamedTuple):
-    """The semantic side of a search: the likeness of chunks, best first.
-
-    *mean* is the likeness of any text of the vault to the query, *deviation* that of the vault's texts to each other.
-    """
-
-    scores: dict[int, float]
-    mean: float
-    deviation: float
-
-
 def semantic_search(db: Tables, vectors: Vectors, text: str, wanted: Filter, also: Iterable[int]) -> Semantic:
     """Return the likeness of the chunks nearest to *text*, and of the chunks *also*, which words have found."""
-    return db.semantic(vectors.store, vectors.embedder.embed_query(text), wanted, also)
-
-
-def likenesses(
-    db: SqliteTables, store: VectorStore, query: NDArray[np.float32], wanted: Filter, also: Iterable[int]
-) -> Semantic:
-    """Return the answer of `semantic_search`, from the vectors in files and SQLite's rows about them."""
-    scores = store.scores(query)
-    lists = _LISTS + " WHERE p.chunk_id IN (SELECT chunk_id FROM piece WHERE hash IN ({}))"
-    near = _likeness(_select(db, lists, _nearest_hashes(store, scores)), store, scores)
-    found = best_admitted(db, near, wanted)
-    if wanted.narrows and len(found) < CANDIDATES:  # the filter is narrow, so that looking at all it admits is cheap
-        condition, values = wanted.where()
-        rows = db.execute(f"{_LISTS} JOIN chunk AS c ON c.id = p.chunk_id WHERE {condition}", values).fetchall()
-        found = dict(islice(_likeness(rows, store, scores).items(), CANDIDATES))
-    more = _select(db, _LISTS + " WHERE p.chunk_id IN ({})", set(also) - found.keys())
-    mean = float(scores.mean()) if len(scores) else 0.0
-    return Semantic(found | _likeness(more, store, scores), mean, store.deviation())
-
-
-def best_admitted(db: Tables, near: dict[int, float], wanted: Filter) -> dict[int, float]:
-    """Return the first candidates of *near* that the filter lets through, without asking about those behind them."""
-    found: dict[int, float] = {}
-    chunk_ids = list(near)
-    for start in range(0, len(chunk_ids), CANDIDATES):
-        part = chunk_ids[start : start + CANDIDATES]
-        allowed = admitted(db, part, wanted)
-        found |= {chunk_id: near[chunk_id] for chunk_id in part if chunk_id in allowed}
-        if len(found) >= CANDIDATES:
-            break
-    return dict(islice(found.items(), CANDIDATES))
-
-
-def _nearest_hashes(store: VectorStore, scores: NDArray[np.float32]) -> list[int]:
-    import numpy as np
-
-    count = min(NEAREST, len(scores))
-    if not count:
-        return []
-    rows = np.argpartition(scores, len(scores) - count)[len(scores) - count :]
-    hashes: list[int] = store.hashes()[rows].tolist()
-    return hashes
-
-
-def _likeness(lists: list[tuple[int, bytes]], store: VectorStore, scores: NDArray[np.float32]) -> dict[int, float]:
-    """Return for each chunk, best first, the mean of its own likeness and that of its best paragraph or bullet.
-
-    *lists* are rows of `piece_list`. A chunk that has only one of the two, or no other vector yet, is judged by that.
-    """
-    import numpy as np
-
-    if not lists:
-        return {}
-    chunk_ids, hashes = zip(*lists, strict=True)
-    rows = store.rows(np.frombuffer(b"".join(hashes), "<i8"))
-    alike = np.full(len(rows), -np.inf)
-    alike[rows >= 0] = scores[rows[rows >= 0]]
-    starts = np.cumsum([0, *(len(each) // HASH for each in hashes[:-1])])
-    whole = alike[starts]
-    alike[starts] = -np.inf
-    piece = np.maximum.reduceat(alike, starts)
-    mean = (np.where(np.isinf(whole), piece, whole) + np.where(np.isinf(piece), whole, piece)) / 2
-    ids = np.array(chunk_ids)
-    order = np.lexsort((ids, -mean))[: np.isfinite(mean).sum()]
-    return dict(zip(ids[order].tolist(), mean[order].tolist(), strict=True))
-
-
-def _select(db: SqliteTables, sql: str, numbers: Iterable[int]) -> list[tuple[Any, ...]]:
-    rows: list[tuple[Any, ...]] = []
-    listed = sorted(numbers)
-    for start in range(0, len(listed), _MOST_NUMBERS):
-        rows += db.execute(sql.format(", ".join(map(str, listed[start : start + _MOST_NUMBERS]))))
-    return rows
+    return vectors.store.semantic(db, vectors.embedder.embed_query(text), wanted, also)
 
 
 class Chosen(NamedTuple):
@@ -168,9 +194,10 @@ class VectorSource:
         switched_off = mode == "hybrid" and self._settings.embeddings.provider == "none"
         if mode == "bm25" or switched_off:
             return Chosen("bm25")
+        from memtool.embeddings.known_scripts import fits
+
         if isinstance(self._embedder, MemtoolError):
             return self._instead(mode, self._embedder)
-        from memtool.embeddings.known_scripts import fits
 
         if mode == "hybrid" and not fits(self._embedder.scripts, text):
             return Chosen("bm25", passing=("searched by words only: the model does not know the query's language",))
@@ -202,7 +229,7 @@ class VectorSource:
             return error
 
     def _opened_now(self, embedder: Embedder, text: str) -> tuple[Vectors, tuple[str, ...]]:
-        from memtool.index.embedding import chunks_waiting, embed, open_vectors
+        from memtool.index.semantic import chunks_waiting, embed, open_vectors
 
         store = open_vectors(self._index, embedder)
         with contextlib.ExitStack() as unless_it_serves:

@@ -8,14 +8,28 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, Protocol
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
     from memtool.index.filters import Filter
-    from memtool.index.semantic import Semantic
+
+
+CANDIDATES = 100  # chunks that are looked at more closely: the best by words, and the nearest by meaning
+
+
+class Semantic(NamedTuple):
+    """The semantic side of a search: the likeness of chunks, best first.
+
+    *mean* is the likeness of any text of the vault to the query, *deviation* that of the vault's texts to each other.
+    """
+
+    scores: dict[int, float]
+    mean: float
+    deviation: float
 
 
 class Rows(Protocol):
@@ -93,9 +107,6 @@ class Tables(Protocol):
         Each is its number, its project, and the hashes of what has a vector: the whole, then paragraphs and bullets.
         """
 
-    def semantic(self, store: VectorShelf, query: NDArray[np.float32], wanted: Filter, also: Iterable[int]) -> Semantic:
-        """Return the likeness to *query* of the nearest chunks that are *wanted*, and of the chunks *also*."""
-
 
 class VectorShelf(Protocol):
     """The vectors of one model, by the hash of their text. *notices* say what was found damaged."""
@@ -116,6 +127,9 @@ class VectorShelf(Protocol):
 
     def add(self, hashes: Sequence[int], vectors: ArrayLike) -> None:
         """Keep a vector for each of *hashes* that has none yet. When this returns, no crash takes them back."""
+
+    def semantic(self, db: Any, query: NDArray[np.float32], wanted: Filter, also: Iterable[int]) -> Semantic:  # noqa: ANN401
+        """Return the likeness to *query* of the nearest chunks of the tables *db* that are *wanted*, and of *also*."""
 
     def complete(self) -> None:
         """Make ready for searches, now that each chunk has its vectors."""
@@ -150,3 +164,23 @@ class Followed(Protocol):
 
     def close(self) -> None:
         """Let go of what it holds."""
+
+
+def admitted(db: Tables, chunk_ids: Sequence[int], wanted: Filter) -> set[int]:
+    """Return those of *chunk_ids* that the filter lets through."""
+    condition, values = wanted.where()
+    ids = ", ".join(map(str, chunk_ids))
+    return {row[0] for row in db.execute(f"SELECT c.id FROM chunk AS c WHERE c.id IN ({ids}) AND {condition}", values)}
+
+
+def best_admitted(db: Tables, near: dict[int, float], wanted: Filter) -> dict[int, float]:
+    """Return the first candidates of *near* that the filter lets through, without asking about those behind them."""
+    found: dict[int, float] = {}
+    chunk_ids = list(near)
+    for start in range(0, len(chunk_ids), CANDIDATES):
+        part = chunk_ids[start : start + CANDIDATES]
+        allowed = admitted(db, part, wanted)
+        found |= {chunk_id: near[chunk_id] for chunk_id in part if chunk_id in allowed}
+        if len(found) >= CANDIDATES:
+            break
+    return dict(islice(found.items(), CANDIDATES))

@@ -38,6 +38,7 @@ _REFUSED = (  # what another process or the disk refuses; any other error is dam
     sqlite3.SQLITE_CANTOPEN,
 )  # fmt: skip
 _FILE, _LOCK = "turns.sqlite", "turns"
+TURN = "transcript"  # the kind of a hit that is a turn of a kept session
 _TABLES = f"""
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE source (

@@ -21,8 +21,9 @@ from memtool.errors import MemtoolError
 from memtool.index.engine import Index
 from memtool.index.filters import Filter
 from memtool.index.lexical import share_of
-from memtool.index.search import TURN, SearchResult
+from memtool.index.lookup import SearchResult
 from memtool.index.turn_table import (
+    TURN,
     TurnLine,
     drop_damaged,
     lines_of_turn,
@@ -193,7 +194,7 @@ def _without_forgotten(
     index: Index, note: SessionPlace, content: bytes, turn: Mapping[str, Any], part: Sequence[TurnLine]
 ) -> list[TurnLine]:
     """Return the lines of *part* but those of a text that says what was forgotten."""
-    from memtool.index.forgotten import forgotten_of
+    from memtool.index.lookup import forgotten_of
 
     gone = forgotten_of(index, note, note_in(content))
     texts = [text for _, text in texts_of_turn(turn)]

@@ -8,11 +8,13 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from memtool.errors import NotWritable
-from memtool.index.schema import packed
+from memtool.index.schema import HASH, packed
+from memtool.index.tables import CANDIDATES, Semantic, best_admitted
 from memtool.index.vector_files import HEADER, Damaged, Pair, VectorFiles, remove, stem
 from memtool.processes import lock
 from memtool.vault.state import make_state_folder
@@ -21,9 +23,16 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
+    from memtool.index.filters import Filter
+    from memtool.index.schema import SqliteTables
+
 _LOCK = "vectors.lock"  # one for all models of a folder, and never removed
 _BLOCK = 4096  # rows copied at once
 _SAMPLE = 256  # rows that are compared with each other
+
+NEAREST = 400  # vectors that are looked at to find them: a chunk has several
+_MOST_NUMBERS = 10_000  # in one SQL statement
+_LISTS = "SELECT p.chunk_id, p.hashes FROM piece_list AS p"
 
 
 class VectorStore:
@@ -135,6 +144,20 @@ class VectorStore:
                 self._discard(damage)
                 self._append(names, rows)
 
+    def semantic(self, db: SqliteTables, query: NDArray[np.float32], wanted: Filter, also: Iterable[int]) -> Semantic:
+        """Return the likeness to *query* of the nearest chunks of *db* that are *wanted*, and of the chunks *also*."""
+        scores = self.scores(query)
+        lists = _LISTS + " WHERE p.chunk_id IN (SELECT chunk_id FROM piece WHERE hash IN ({}))"
+        near = _likeness(_select(db, lists, _nearest_hashes(self, scores)), self, scores)
+        found = best_admitted(db, near, wanted)
+        if wanted.narrows and len(found) < CANDIDATES:  # looking at all that it admits is cheap
+            condition, values = wanted.where()
+            rows = db.execute(f"{_LISTS} JOIN chunk AS c ON c.id = p.chunk_id WHERE {condition}", values).fetchall()
+            found = dict(islice(_likeness(rows, self, scores).items(), CANDIDATES))
+        more = _select(db, _LISTS + " WHERE p.chunk_id IN ({})", set(also) - found.keys())
+        mean = float(scores.mean()) if len(scores) else 0.0
+        return Semantic(found | _likeness(more, self, scores), mean, self.deviation())
+
     def complete(self) -> None:
         """Do nothing: vectors are ready as soon as they stand."""
 
@@ -241,3 +264,45 @@ def highest(scores: NDArray[np.float32], n: int) -> tuple[NDArray[np.int64], NDA
     places = np.argpartition(scores, len(scores) - n)[len(scores) - n :] if n else np.empty(0, np.int64)
     places = places[np.lexsort((places, -scores[places]))]
     return places, scores[places]
+
+
+def _nearest_hashes(store: VectorStore, scores: NDArray[np.float32]) -> list[int]:
+    import numpy as np
+
+    count = min(NEAREST, len(scores))
+    if not count:
+        return []
+    rows = np.argpartition(scores, len(scores) - count)[len(scores) - count :]
+    hashes: list[int] = store.hashes()[rows].tolist()
+    return hashes
+
+
+def _likeness(lists: list[tuple[int, bytes]], store: VectorStore, scores: NDArray[np.float32]) -> dict[int, float]:
+    """Return for each chunk, best first, the mean of its own likeness and that of its best paragraph or bullet.
+
+    *lists* are rows of `piece_list`. A chunk that has only one of the two, or no other vector yet, is judged by that.
+    """
+    import numpy as np
+
+    if not lists:
+        return {}
+    chunk_ids, hashes = zip(*lists, strict=True)
+    rows = store.rows(np.frombuffer(b"".join(hashes), "<i8"))
+    alike = np.full(len(rows), -np.inf)
+    alike[rows >= 0] = scores[rows[rows >= 0]]
+    starts = np.cumsum([0, *(len(each) // HASH for each in hashes[:-1])])
+    whole = alike[starts]
+    alike[starts] = -np.inf
+    piece = np.maximum.reduceat(alike, starts)
+    mean = (np.where(np.isinf(whole), piece, whole) + np.where(np.isinf(piece), whole, piece)) / 2
+    ids = np.array(chunk_ids)
+    order = np.lexsort((ids, -mean))[: np.isfinite(mean).sum()]
+    return dict(zip(ids[order].tolist(), mean[order].tolist(), strict=True))
+
+
+def _select(db: SqliteTables, sql: str, numbers: Iterable[int]) -> list[tuple[Any, ...]]:
+    rows: list[tuple[Any, ...]] = []
+    listed = sorted(numbers)
+    for start in range(0, len(listed), _MOST_NUMBERS):
+        rows += db.execute(sql.format(", ".join(map(str, listed[start : start + _MOST_NUMBERS]))))
+    return rows

@@ -1,4 +1,4 @@
-"""Rows into the index: the only module that changes its tables for text (vectors have `memtool.index.embedding`)."""
+"""Rows into the index: the only module that changes its tables for text (vectors have `memtool.index.semantic`)."""
 
 from __future__ import annotations
 

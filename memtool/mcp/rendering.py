@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from mcp.server.mcpserver.exceptions import ToolError
 
-from memtool.index.search import TURN
+from memtool.index.turn_table import TURN
 from memtool.recall.framing import defused, quoted
 from memtool.text.lines import cut
 

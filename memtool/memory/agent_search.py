@@ -22,12 +22,11 @@ from typing import Any, NamedTuple, TypeVar
 from memtool.embeddings.helper_start import start_helper
 from memtool.errors import MemtoolError
 from memtool.index.engine import Index, Unbuilt, place_of, use_index
-from memtool.index.filters import Filter, Transcripts, reach
+from memtool.index.filters import Filter, Transcripts, only_time
 from memtool.index.lexical import inverse_frequencies, share_of
-from memtool.index.search import SearchResult, newest, search, snippet_of
+from memtool.index.lookup import SearchResult, index_notices, reach
+from memtool.index.search import newest, search, snippet_of
 from memtool.index.semantic import VectorSource
-from memtool.index.status import index_notices
-from memtool.index.times import only_time
 from memtool.memory.timeline import Timeline, timeline
 from memtool.processes import start_command
 from memtool.recall.answers.answer import LISTED, TO_AGENT, MemoryAnswer

@@ -9,9 +9,9 @@ from itertools import islice
 from typing import NamedTuple
 
 from memtool.errors import MemtoolError
-from memtool.index.chunking import pieces_of
 from memtool.index.engine import Index
 from memtool.index.filters import Filter
+from memtool.index.rows import pieces_of
 from memtool.index.search import search
 from memtool.index.semantic import Vectors
 from memtool.text.near_duplicates import (

@@ -34,7 +34,7 @@ class TeamModel:
         Raises:
             MemtoolError: another process is at it, or the provider gives up; what was made is kept.
         """
-        from memtool.index.embedding import chunks_waiting, embed, forget_unused, open_vectors
+        from memtool.index.semantic import chunks_waiting, embed, forget_unused, open_vectors
 
         if self.embedder and chunks_waiting(index.db, self.embedder.name):
             with open_vectors(index, self.embedder) as store:

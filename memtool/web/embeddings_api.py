@@ -12,8 +12,8 @@ from pydantic import Field
 
 from memtool.embeddings import Embedder, open_embedder
 from memtool.errors import MemtoolError, UsageError
-from memtool.index.embedding import embed, forget_unused, open_vectors
 from memtool.index.engine import Index, place_of, use_index
+from memtool.index.semantic import embed, forget_unused, open_vectors
 from memtool.text.lines import tokens_in
 from memtool.web.calls import LONGEST_NAME, Body, OpenWorkspace, example
 from memtool.web.state_api import JOB, Jobs, Tell, begun

@@ -12,9 +12,9 @@ from pydantic import Field
 from memtool.errors import UsageError
 from memtool.index.engine import Index
 from memtool.index.filters import Filter, Transcripts, parse_day
+from memtool.index.lookup import index_notices
 from memtool.index.search import search, snippet_of, unknown_names
 from memtool.index.semantic import VectorSource
-from memtool.index.status import index_notices
 from memtool.memory.agent_search import use_ready
 from memtool.memory.memories import id_of, uses_of
 from memtool.recall.answers.answer import IN_FIELDS

@@ -19,7 +19,7 @@ from memtool.embeddings.helper_server import only_helper, serve
 from memtool.errors import MemtoolError
 from memtool.index import generations, schema
 from memtool.index.engine import WATCHERS, place_of, use_index
-from memtool.index.unchanged import claim
+from memtool.index.sqlite import claim
 from memtool.web.calls import OpenWorkspace
 from memtool.web.inotify import Tree
 

@@ -32,8 +32,8 @@ from memtool.embeddings.helper import (
     helper_place,
     is_at_work,
 )
-from memtool.index.embedding import embed, open_vectors
 from memtool.index.engine import Index, Place, use_index
+from memtool.index.semantic import embed, open_vectors
 from memtool.settings.sections import EmbeddingSettings
 from memtool.vault.layout import Vault
 from memtool.vault.scan import Outside

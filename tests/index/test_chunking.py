@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from memtool.index.chunking import LONGEST_BLOCK, TARGET, Chunk, chunk_note, pieces_of
+from memtool.index.rows import LONGEST_BLOCK, TARGET, Chunk, chunk_note, pieces_of
 
 LARGEST = 2 * LONGEST_BLOCK + 10  # headings that wait for their text, and one block of it
 lines = st.one_of(

@@ -5,7 +5,7 @@ import datetime as dt
 import pytest
 from hypothesis import given, strategies as st
 
-from memtool.index.dates import asked_dates, date_words, parse_date
+from memtool.index.times import asked_dates, date_words, parse_date
 
 
 def asks_for(query: str, day: str) -> bool:

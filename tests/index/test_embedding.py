@@ -12,8 +12,8 @@ from scripted_embeddings import vector_of
 
 from memtool.embeddings.known_scripts import ALL_SCRIPTS
 from memtool.errors import Busy, ProviderFailed
-from memtool.index.embedding import chunks_skipped, chunks_waiting, embed, forget_unused, open_vectors
 from memtool.index.engine import Index
+from memtool.index.semantic import chunks_skipped, chunks_waiting, embed, forget_unused, open_vectors
 from memtool.index.vectors import VectorStore
 from memtool.processes import lock
 

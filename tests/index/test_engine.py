@@ -16,8 +16,8 @@ from index.notebook import LONG_AGO_NS, Notebook, fill, finds_all
 from memtool.errors import NotWritable
 from memtool.index import engine, generations, sqlite
 from memtool.index.engine import Index, Unbuilt
+from memtool.index.lookup import index_notices, status
 from memtool.index.rows import NoteRow
-from memtool.index.status import index_notices, status
 from memtool.index.writer import FileContent, Writer
 from memtool.settings import Settings
 from memtool.settings.sections import EmbeddingSettings

@@ -11,11 +11,11 @@ from tiny_model import make_tiny_model
 
 from memtool.embeddings import open_embedder
 from memtool.errors import MemtoolError, ProviderFailed, ProviderMissing
-from memtool.index.embedding import embed, open_vectors
 from memtool.index.engine import Index
 from memtool.index.filters import Filter
-from memtool.index.search import SearchResult, search
-from memtool.index.semantic import Chosen, VectorSource
+from memtool.index.lookup import SearchResult
+from memtool.index.search import search
+from memtool.index.semantic import Chosen, VectorSource, embed, open_vectors
 from memtool.settings import Settings
 from memtool.settings.sections import EmbeddingSettings
 

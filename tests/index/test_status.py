@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from index.notebook import Notebook
 
-from memtool.index.status import index_notices, once
+from memtool.index.lookup import index_notices, once
 from memtool.processes import lock
 
 ON_BOTH_ENGINES = True

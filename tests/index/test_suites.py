@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from memtool.errors import UsageError
-from memtool.index.evaluation import Expected
-from memtool.index.suites import read_suites
+from memtool.index.evaluation import Expected, read_suites
 
 SQUAD = {
     "data": [

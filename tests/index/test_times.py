@@ -7,8 +7,8 @@ from hypothesis import given, strategies as st
 from index.notebook import Notebook, fill
 
 from memtool.errors import UsageError
-from memtool.index.filters import Filter, parse_day
-from memtool.index.times import Days, asked_days, only_time, spoken_times
+from memtool.index.filters import Filter, only_time, parse_day
+from memtool.index.times import Days, asked_days, spoken_times
 
 TODAY = dt.date(2026, 2, 10)  # a Tuesday
 

@@ -17,8 +17,8 @@ from hypothesis import given, strategies as st
 
 from memtool.errors import Busy, NotWritable
 from memtool.index import vector_files, vectors
-from memtool.index.embedding import text_hash
 from memtool.index.schema import packed
+from memtool.index.semantic import text_hash
 from memtool.index.vectors import VectorStore, delete_other_models, highest, open_store
 from memtool.processes import lock
 
@@ -457,7 +457,7 @@ me = sys.argv[1]
 with open_store(Path({str(folder)!r}), "m", D) as store:
     for number in range(20):
         names = [f"{{me}}-{{number}}", f"shared-{{number}}", f"garbage-{{me}}-{{number}}"]
-        # What to keep is known only while nobody adds, so both happen under one lock, as in memtool.index.embedding.
+        # What to keep is known only while nobody adds, so both happen under one lock, as in memtool.index.semantic.
         with lock(Path({str(folder.parents[1] / "outer.lock")!r}), timeout=60):
             store.add(_hashes(names), _vectors(names))
             if number % 7 != 3:

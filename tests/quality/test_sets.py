@@ -16,12 +16,11 @@ from pathlib import Path
 import pytest
 
 from memtool.embeddings import Embedder, open_embedder
-from memtool.index.embedding import embed, open_vectors
 from memtool.index.engine import Index, Place, use_index
 from memtool.index.evaluation import DEPTH, MRR_AT, evaluate, parse_questions
 from memtool.index.filters import Filter
 from memtool.index.search import search
-from memtool.index.semantic import Vectors
+from memtool.index.semantic import Vectors, embed, open_vectors
 from memtool.settings.sections import EmbeddingSettings
 from memtool.vault.layout import open_vault
 from memtool.vault.memory import Location

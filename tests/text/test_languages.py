@@ -73,7 +73,7 @@ import datetime as dt
 from pathlib import Path
 from memtool import settings
 from memtool.capture.view import request
-from memtool.index.dates import asked_dates
+from memtool.index.times import asked_dates
 from memtool.text.tokens import query_terms
 from memtool.recall.prompts.passages import passages
 from memtool.text.languages import begins_with

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from memtool.index.chunking import chunk_note
+from memtool.index.rows import chunk_note
 from memtool.recall.routing.loader_table import hand_rows
 from memtool.recall.start.session_start import reads_by_itself
 from memtool.text.lines import one_line

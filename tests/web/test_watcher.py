@@ -25,8 +25,7 @@ from memtool.embeddings.helper import Address, HelperPlace
 from memtool.errors import MemtoolError
 from memtool.index import generations, schema
 from memtool.index.engine import WATCHERS, Place, place_of, use_index
-from memtool.index.sqlite import SqliteIndex
-from memtool.index.unchanged import claim
+from memtool.index.sqlite import SqliteIndex, claim
 from memtool.vault.scan import Outside, changes
 from memtool.web.inotify import Tree, check_mounts
 from memtool.web.watcher import Watcher

@@ -30,7 +30,7 @@ def with_whole_words(lines: Sequence[Line], note: SessionNote, text: str, vault:
     typed = _typed(note.id, vault) if cut and note.id else []
     whole = {line: said for line in cut if (said := next(filter(None, (_found(line, each) for each in typed)), ""))}
     if whole and _may_be_forgotten(note, text, db):
-        from memtool.index.forgotten import forgotten_of_note  # few prompts come here, and a hook is short
+        from memtool.index.lookup import forgotten_of_note  # few prompts come here, and a hook is short
 
         gone = forgotten_of_note(db, note.project, text)
         whole = {line: said for line, said in whole.items() if not gone.is_in(said)}

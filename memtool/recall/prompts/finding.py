@@ -18,7 +18,8 @@ from functools import lru_cache
 from heapq import nlargest
 from typing import TYPE_CHECKING
 
-from memtool.index.filters import Filter, reach
+from memtool.index.filters import Filter
+from memtool.index.lookup import reach
 from memtool.index.ranking import without_near_duplicates
 from memtool.named_tuple import NamedTuple
 from memtool.recall.given import ALIKE, BELOW_FLOOR, PALE

@@ -111,7 +111,7 @@ class _WarmModel:
         return base64.b64encode(self._warm.embedder.embed_query(text).astype("<f4").tobytes()).decode()
 
     def _follow(self) -> None:
-        from memtool.index.embedding import chunks_waiting
+        from memtool.index.semantic import chunks_waiting
 
         today = self._at.now().date()
         seen = (today, self._followed.state())
@@ -127,8 +127,8 @@ class _WarmModel:
 
     def _make_vectors(self) -> None:
         """Make the vectors of what was written since. Whoever asks meanwhile is answered all the same."""
-        from memtool.index.embedding import embed, open_vectors
         from memtool.index.engine import place_of, use_index
+        from memtool.index.semantic import embed, open_vectors
 
         embedder = self._warm.embedder
 

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from memtool.index.filters import Filter
-    from memtool.index.semantic import Semantic
 
 VAULT_BITS = 32  # of the number of a note or chunk; the vault's own number stands above them
 # The vault's part of each table, under the names that statements for both engines use. The planner sees through them.
@@ -210,11 +209,6 @@ class PostgresTables:
             for chunk_id, project in rows
             if chunk_id in hashes
         ]
-
-    def semantic(self, store: Any, query: NDArray[np.float32], wanted: Filter, also: Iterable[int]) -> Semantic:  # noqa: ANN401
-        """Return the likeness to *query* of the nearest chunks that are *wanted*, and of the chunks *also*."""
-        found: Semantic = store.semantic(query, wanted, also)
-        return found
 
     def _ids(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the ids of the chunks with these *numbers* in their postings."""

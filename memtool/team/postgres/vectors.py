@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from memtool.index.filters import Filter
-from memtool.index.semantic import CANDIDATES, NEAREST, Semantic, best_admitted
+from memtool.index.tables import CANDIDATES, Semantic, best_admitted
+from memtool.index.vectors import NEAREST
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -106,7 +107,7 @@ class PostgresVectors:
         means = np.average(np.array([mean for _, mean, _ in found], np.float32), axis=0, weights=counts)
         return sum(counts), means.tolist(), float(np.average([each for _, _, each in found], weights=counts))
 
-    def semantic(self, query: NDArray[np.float32], wanted: Filter, also: Iterable[int]) -> Semantic:
+    def semantic(self, db: object, query: NDArray[np.float32], wanted: Filter, also: Iterable[int]) -> Semantic:  # noqa: ARG002
         """Return the likeness to *query* of the nearest chunks that are *wanted*, and of the chunks *also*."""
         count, mean, deviation = self._about()
         if not count:

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from index.notebook import TODAY, Notebook
 
-from memtool.index.embedding import embed, open_vectors
 from memtool.index.engine import Index
 from memtool.index.engines import engine_of
 from memtool.index.filters import Filter
+from memtool.index.semantic import embed, open_vectors
 from memtool.recall.prompts.meaning import Near, Nearness
 from memtool.recall.prompts.warm_helper import VaultVectors
 from memtool.settings import Settings

@@ -15,8 +15,8 @@ from postgres_server import PostgresServer, Unavailable
 from memtool.embeddings.known_scripts import ALL_SCRIPTS
 from memtool.errors import DatabaseUnavailable
 from memtool.index import engine
-from memtool.index.embedding import chunks_waiting, embed, forget_unused, open_vectors
 from memtool.index.engine import Index, use_index
+from memtool.index.semantic import chunks_waiting, embed, forget_unused, open_vectors
 from memtool.team.engine import PostgresEngine
 from memtool.team.postgres.connection import Database
 from memtool.team.postgres.schema import migrate
@@ -101,7 +101,7 @@ def test_a_write_that_the_kill_cut_off_is_done_by_the_next(
 def test_a_model_is_changed_although_the_server_was_killed_meanwhile(
     server: PostgresServer, notes: Notebook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memtool.index.embedding._CHUNKS_AT_ONCE", 2)
+    monkeypatch.setattr("memtool.index.semantic._CHUNKS_AT_ONCE", 2)
 
     def make(model: Model) -> Any:
         def fill_up(index: Index) -> int:

@@ -18,12 +18,11 @@ from index.notebook import TODAY, Notebook, fill
 
 import memtool.team.postgres
 from memtool.embeddings.known_scripts import ALL_SCRIPTS
-from memtool.index.embedding import chunks_skipped, chunks_waiting, embed, forget_unused, open_vectors
 from memtool.index.engine import Index
-from memtool.index.filters import Filter, projects_in
+from memtool.index.filters import Filter
+from memtool.index.lookup import projects_in, status
 from memtool.index.search import newest, search
-from memtool.index.semantic import Vectors
-from memtool.index.status import status
+from memtool.index.semantic import Vectors, chunks_skipped, chunks_waiting, embed, forget_unused, open_vectors
 from memtool.settings import Settings
 from memtool.team.engine import PostgresEngine
 from memtool.team.postgres.connection import WRITER, Database, connect, enter

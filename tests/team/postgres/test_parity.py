@@ -13,12 +13,11 @@ import numpy as np
 import pytest
 
 from memtool.embeddings.known_scripts import ALL_SCRIPTS
-from memtool.index.embedding import embed, open_vectors
 from memtool.index.engine import Index, Place, use_index
 from memtool.index.evaluation import parse_questions
 from memtool.index.filters import Filter
 from memtool.index.search import search
-from memtool.index.semantic import Vectors
+from memtool.index.semantic import Vectors, embed, open_vectors
 from memtool.team.engine import PostgresEngine
 from memtool.team.postgres.connection import Database
 from memtool.vault.layout import open_vault
