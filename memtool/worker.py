@@ -14,9 +14,9 @@ from memtool.errors import Busy, MemtoolError, NoteChanged, sentence_of
 from memtool.history.one_commit import Kept, alone, commit
 from memtool.index.engine import catch_up
 from memtool.index.turn_table import catch_up_turns
-from memtool.install.claude_code.rule_files import are_for, rule_shares
 from memtool.install.plans import Plan, carry_out, plan
 from memtool.install.record import is_own
+from memtool.install.rule_files import are_for, rule_shares
 from memtool.recall.arrived import look_back
 from memtool.recall.hints import gather_hints
 from memtool.recall.routing.loader_table import LOADER

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from memtool import __version__
-from memtool.install.claude_code.hook_list import HOOKS
-from memtool.install.hooks import Hook, status_message
+from memtool.clients import CLAUDE_HOOKS, HOOKS
+from memtool.install.hook_shares import group_of
+from memtool.install.hooks import Program
 
 CLONE = Path(__file__).resolve().parents[1]
 PLUGIN = "hooks/claude-code"  # the whole of it, so that installing it copies nothing else
@@ -58,14 +59,12 @@ def _manifest() -> dict[str, Any]:
 def _hooks() -> dict[str, Any]:
     return {
         "description": "Writes down what happens in a session, and recalls what was written",
-        "hooks": {hook.event: [_group(hook)] for hook in HOOKS},
+        "hooks": {
+            event.name: [group_of(event, Program("sh", (_LAUNCHER, event.name)))]
+            for event in CLAUDE_HOOKS.events
+            if event.part == HOOKS
+        },
     }
-
-
-def _group(hook: Hook) -> dict[str, Any]:
-    handler = {"type": "command", "command": "sh", "args": [_LAUNCHER, hook.event], "timeout": hook.timeout}
-    handler |= status_message(hook)
-    return ({"matcher": hook.matcher} if hook.matcher else {}) | {"hooks": [handler]}
 
 
 def _text(value: object) -> str:

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from memtool.clients import CLAUDE_HOOKS, HOOKS
 from memtool.install import client_files
-from memtool.install.claude_code.hook_list import HINTS, HOOKS
-from memtool.install.claude_code.rule_files import rule_shares
 from memtool.install.hook_shares import HookShare
 from memtool.install.hooks import Program, find_program
 from memtool.install.plans import FileChange, Plan, Share, carry_out, plan
+from memtool.install.rule_files import rule_shares
 from memtool.vault.layout import Vault
 
 
 def hook_share(path: Path, program: Program) -> HookShare:
     """Return the share of the hooks that memtool puts into settings."""
-    return HookShare("hooks", path, program, HOOKS, frozenset(hook.event for hook in HINTS))
+    return HookShare(HOOKS, path, CLAUDE_HOOKS, program)
 
 
 def install(path: Path, program: Program, *, dry_run: bool = False) -> FileChange:

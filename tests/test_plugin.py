@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
-from memtool.install.claude_code.hook_list import HOOKS
+from memtool.clients import CLAUDE_HOOKS, HOOKS
 from memtool.vault.layout import Vault
 from scripts import generate_plugin
 from scripts.generate_plugin import CLONE, HOW_TO_MEND
@@ -24,6 +24,7 @@ SKILLS = sorted((PLUGIN / "skills").glob("*/SKILL.md"))
 LAUNCHER = PLUGIN / "hooks" / "launch.sh"
 
 # What 2.1.197 knows: of a plugin's hooks it drops all when one event has another name.
+NAMES = [event.name for event in CLAUDE_HOOKS.events if event.part == HOOKS]
 EVENTS = frozenset(
     """PreToolUse PostToolUse PostToolUseFailure PostToolBatch Notification UserPromptSubmit UserPromptExpansion
     SessionStart SessionEnd Stop StopFailure SubagentStart SubagentStop PreCompact PostCompact PermissionRequest
@@ -54,7 +55,7 @@ def test_a_changed_file_is_noticed_and_written_again(
 
 def test_every_hook_tells_the_launcher_its_event_and_needs_nothing_of_this_machine() -> None:
     hooks = json.loads((PLUGIN / "hooks" / "hooks.json").read_text(encoding="utf-8"))["hooks"]
-    assert list(hooks) == [hook.event for hook in HOOKS]
+    assert list(hooks) == NAMES
     assert set(hooks) <= EVENTS
     for event, [group] in hooks.items():
         assert [handler["args"] for handler in group["hooks"]] == [["${CLAUDE_PLUGIN_ROOT}/hooks/launch.sh", event]]
@@ -162,7 +163,7 @@ def test_without_memtool_the_start_of_a_session_says_so_and_nothing_else_does(ma
     assert list(told) == ["systemMessage"]
     assert "Install memtool" in told["systemMessage"]
     assert [machine.fire("SessionStart", source=source) for source in ("resume", "clear", "compact")] == ["", "", ""]
-    assert [machine.fire(hook.event) for hook in HOOKS if hook.event != "SessionStart"] == [""] * (len(HOOKS) - 1)
+    assert [machine.fire(event) for event in NAMES if event != "SessionStart"] == [""] * (len(NAMES) - 1)
 
 
 @unix

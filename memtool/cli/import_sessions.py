@@ -53,7 +53,7 @@ def _command_for(name: str) -> click.Command:
     Nothing of {title}'s own is changed. Sessions that were captured already are passed over, so that this can be
     interrupted and repeated. Summaries are made without a model, unless asked otherwise.
     """
-    usual = "~/.claude" if name == CLAUDE_CODE else f"~/{CLIENTS[name].history}"
+    usual = f"~/{CLIENTS[name].history}"
     options: list[Callable[[Any], Any]] = [
         click.option(
             "--from", "folder", metavar="PATH", help=f"The client's folder; `{usual}` if nothing else is said."
@@ -302,7 +302,7 @@ def _say_some(lead: str, listed: list[str]) -> None:
         output.say(f"and {len(listed) - _NAMED_FILES:,} more")
 
 
-for _name in (CLAUDE_CODE, *(name for name, client in CLIENTS.items() if client.history)):
+for _name in (name for name, client in CLIENTS.items() if client.history):
     command.add_command(_command_for(_name))
 for _name, _store in STORES.items():
     command.add_command(_command_of_store(_name, _store.title))

@@ -1,4 +1,4 @@
-"""`memtool install`: into the clients of `memtool.install.client_setups`."""
+"""`memtool install`: into the agents of `memtool.clients`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from memtool.cli import output, writer_choice
 from memtool.cli.session import Session, with_vault
 from memtool.errors import UsageError
 from memtool.history.template import make_vault
-from memtool.install.client_setups import CLIENTS, ClientPart, ClientSetup, Target, get_client
+from memtool.install.agents import AGENTS, AgentPart, AgentSetup, Target, get_setup
 from memtool.install.hook_probe import probe
 from memtool.install.hooks import find_program
 from memtool.install.plans import Plan, carry_out, plan
@@ -32,7 +32,7 @@ PROJECT = click.option(
     help="Only for the project in PATH, or in the working folder.",
 )
 DRY_RUN = click.option("--dry-run", is_flag=True, help="Print the difference and write nothing.")
-AGENTS = click.argument("agents", nargs=-1, required=True, metavar="AGENT...", type=click.Choice(list(CLIENTS)))
+NAMES = click.argument("agents", nargs=-1, required=True, metavar="AGENT...", type=click.Choice(list(AGENTS)))
 _ASKED_FOR = "memtool.agents"
 JSON = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 
@@ -42,7 +42,7 @@ class AgentCommand(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Take note of the agents for the help, which is asked for before the arguments are read."""
-        ctx.meta[_ASKED_FOR] = [get_client(name) for name in args if name in CLIENTS]
+        ctx.meta[_ASKED_FOR] = [get_setup(name) for name in args if name in AGENTS]
         return super().parse_args(ctx, args)
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -50,26 +50,26 @@ class AgentCommand(click.Command):
         super().format_help_text(ctx, formatter)
         for client in ctx.meta[_ASKED_FOR]:
             with formatter.section(f"The parts of {client.title}"):
-                formatter.write_dl([(part.name, _deed(part)) for part in client.parts])
+                formatter.write_dl([(part.name, _purpose(part)) for part in client.parts()])
         if not ctx.meta[_ASKED_FOR]:
             with formatter.section("Agents"):
-                formatter.write_dl([(name, get_client(name).title) for name in CLIENTS])
+                formatter.write_dl([(name, get_setup(name).title) for name in AGENTS])
 
 
-def _deed(part: ClientPart) -> str:
-    return f"{part.deed[0].upper()}{part.deed[1:]}{'' if part.is_default else ' (on request)'}."
+def _purpose(part: AgentPart) -> str:
+    return f"{part.purpose[0].upper()}{part.purpose[1:]}{'' if part.is_default else ' (on request)'}."
 
 
 def _with_flags(install: Callable[..., Any]) -> Callable[..., Any]:
     """Give *install* the options that parts have of their own."""
-    parts = {part.flag: part for client in map(get_client, CLIENTS) for part in client.parts if part.flag}
+    parts = {part.flag: part for client in map(get_setup, AGENTS) for part in client.parts() if part.flag}
     for flag, part in parts.items():
-        install = click.option(flag, part.name, is_flag=True, default=None, help=_deed(part))(install)
+        install = click.option(flag, part.name, is_flag=True, default=None, help=_purpose(part))(install)
     return install
 
 
 @click.command(cls=AgentCommand, no_args_is_help=True)
-@AGENTS
+@NAMES
 @PROJECT
 @click.option("--with", "with_parts", multiple=True, metavar="PART", help="Have this part, too.")
 @click.option("--without", multiple=True, metavar="PART", help="Do not have this part; take it out if it is there.")
@@ -98,7 +98,7 @@ def command(
     At a terminal you are asked once who writes the notes of sessions: a model, of which nothing is asked without your
     yes, or memtool's own rules. `memtool config set llm.writer none` changes that at any time.
     """
-    clients = [get_client(name) for name in dict.fromkeys(agents)]
+    clients = [get_setup(name) for name in dict.fromkeys(agents)]
     _check_parts(clients, options)
     done = [_install(client, session, as_json=as_json, **options) for client in clients]
     captures = any("hooks" in cast("list[str]", one["parts"]) for one in done)
@@ -113,16 +113,16 @@ def command(
         output.emit_text("\n" + "".join(diffs))
 
 
-def _check_parts(clients: list[ClientSetup], options: dict[str, Any]) -> None:
-    known = {part.name for client in clients for part in client.parts}
+def _check_parts(clients: list[AgentSetup], options: dict[str, Any]) -> None:
+    known = {part.name for client in clients for part in client.parts()}
     for option, names in (("--with", options["with_parts"]), ("--without", options["without"])):
         for name in names:
             if name not in known:
-                listed = ", ".join(dict.fromkeys(part.name for client in clients for part in client.parts))
+                listed = ", ".join(dict.fromkeys(part.name for client in clients for part in client.parts()))
                 raise UsageError(f"{option} names no part: '{name}'", hint=f"There are {listed}.")
-    flags = {part.flag for client in clients for part in client.parts}
-    for client in map(get_client, CLIENTS):
-        for part in client.parts:
+    flags = {part.flag for client in clients for part in client.parts()}
+    for client in map(get_setup, AGENTS):
+        for part in client.parts():
             if part.flag and part.flag not in flags and options[part.name] is not None:
                 raise UsageError(f"{part.flag.partition('/')[0]} is for {client.title} only")
     if both := sorted({*options["with_parts"]} & {*options["without"]}):
@@ -130,13 +130,13 @@ def _check_parts(clients: list[ClientSetup], options: dict[str, Any]) -> None:
 
 
 def _install(
-    client: ClientSetup, session: Session, *, project: str | None, with_parts: Collection[str],
+    client: AgentSetup, session: Session, *, project: str | None, with_parts: Collection[str],
     without: Collection[str], dry_run: bool, as_json: bool, **flags: bool | None,
 ) -> dict[str, object]:  # fmt: skip
     """Install into *client*, tell of it unless it is told as JSON, and return what there is to tell."""
     if project and not Path(project).is_dir():
         raise UsageError(f"there is no folder '{project}'", hint="Name the folder of a project, such as `--project .`.")
-    own = {part.name for part in client.parts}
+    own = {part.name for part in client.parts()}
     vault, is_new = _vault(session, dry_run=dry_run)
     if not (is_new or dry_run or as_json):
         _ask_whose(client, session, vault)
@@ -177,7 +177,7 @@ def _vault(session: Session, *, dry_run: bool) -> tuple[Vault, bool]:
     return made.vault, True
 
 
-def _ask_whose(client: ClientSetup, session: Session, vault: Vault) -> None:
+def _ask_whose(client: AgentSetup, session: Session, vault: Vault) -> None:
     """Ask whether a vault with triggers is the user's: the words of others' vaults reach no file of a client."""
     if is_own(session.environ, vault) or not sys.stdin.isatty() or not read_routing(vault).routes:
         return
@@ -241,7 +241,7 @@ def _named(session: Session, vault: Vault) -> Path | None:
     return None if found_by_itself else vault.root
 
 
-def _as_text(client: ClientSetup, target: Target, vault: Vault, planned: Plan, *, is_new: bool, dry_run: bool) -> str:
+def _as_text(client: AgentSetup, target: Target, vault: Vault, planned: Plan, *, is_new: bool, dry_run: bool) -> str:
     if not planned.changes:
         return f"Nothing to do: {client.title} has {', '.join(planned.parts)} of memtool already."
     kept = " As it was: *.memtool-backup beside it." if any(change.original for change in planned.changes) else ""
@@ -256,7 +256,7 @@ def _as_text(client: ClientSetup, target: Target, vault: Vault, planned: Plan, *
         else f"{client.title} works with memtool now: {parts}. {_HEARD[client.reads_at_once]}",
         f"{'Would change' if dry_run else 'Changed'}: {files_of(planned, target.home)}.{kept}",
         f"{written} the vault at {where}{made if is_new else ''}{named}.",
-        f"Cost: {_cost(target, vault) if client.recalls and 'hooks' in planned.parts else _ASKED}",
+        f"Cost: {_cost(target, vault) if client.client.recalls and 'hooks' in planned.parts else _ASKED}",
         f"To do it: memtool install {client.name}{project}, with the same options. The changes line by line:"
         if dry_run
         else f"To undo: memtool uninstall {client.name}{project}",

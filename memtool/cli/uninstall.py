@@ -1,4 +1,4 @@
-"""`memtool uninstall`: out of the clients of `memtool.install.client_setups`."""
+"""`memtool uninstall`: out of the agents of `memtool.clients`."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 import click
 
 from memtool.cli import output
-from memtool.cli.install import AGENTS, DRY_RUN, JSON, PROJECT, AgentCommand, as_fields, files_of, target_of
+from memtool.cli.install import DRY_RUN, JSON, NAMES, PROJECT, AgentCommand, as_fields, files_of, target_of
 from memtool.cli.session import Session, with_vault
 from memtool.embeddings.helper import end_helpers
 from memtool.errors import MemtoolError
-from memtool.install.client_setups import ClientSetup, get_client, installed_clients
+from memtool.install.agents import AgentSetup, agents_with_memtool, get_setup
 from memtool.install.plans import Plan, carry_out
 from memtool.install.record import Installations, do_without, update
 from memtool.installation import how_to_remove
@@ -23,7 +23,7 @@ from memtool.settings import user_cache_path
 
 
 @click.command(cls=AgentCommand, no_args_is_help=True)
-@AGENTS
+@NAMES
 @PROJECT
 @DRY_RUN
 @JSON
@@ -34,21 +34,21 @@ def command(session: Session, agents: tuple[str, ...], *, as_json: bool, **optio
     Exactly what `memtool install` put in goes, whichever memtool did it, and for whichever vault. A file that was not
     changed since is as it was before, byte for byte. The vault stays, and need not be there.
     """
-    clients = [get_client(name) for name in dict.fromkeys(agents)]
+    clients = [get_setup(name) for name in dict.fromkeys(agents)]
     done = [_uninstall(client, session, as_json=as_json, **options) for client in clients]
     if as_json:
         output.emit_json(done[0] if len(done) == 1 else {"agents": done})
 
 
 def _uninstall(
-    client: ClientSetup, session: Session, *, project: str | None, dry_run: bool, as_json: bool
+    client: AgentSetup, session: Session, *, project: str | None, dry_run: bool, as_json: bool
 ) -> dict[str, object]:
     target = target_of(session, project)
     planned = client.removal(target)
     if not dry_run:
         carry_out(planned, session.environ)
         do_without(session.environ, client.installation(target), ())
-        if not installed_clients(target):
+        if not agents_with_memtool(target):
             update(session.environ, _without_vaults)
     ended = end_helpers(user_cache_path(session.environ)) if project is None and not dry_run else 0
     notices = [*planned.notices, *client.left(target), *_schedule(session)]
@@ -72,7 +72,7 @@ def _schedule(session: Session) -> Iterator[str]:
             yield f"{kind} still consolidates each week: `memtool schedule remove` takes that out"
 
 
-def _as_text(client: ClientSetup, planned: Plan, home: Path) -> str:
+def _as_text(client: AgentSetup, planned: Plan, home: Path) -> str:
     if not planned.changes:
         return f"Nothing to do: memtool is not in {client.title}."
     return (

@@ -13,14 +13,12 @@ from pathlib import Path
 
 from memtool.doctor.check import BROKEN, NOTE, OK, Check, broken
 from memtool.errors import MemtoolError
-from memtool.install.agents import HookScript
-from memtool.install.claude_code import health
-from memtool.install.claude_code.health import examine_rules
+from memtool.install import claude_health
+from memtool.install.agents import AGENTS, HookScript, Target, get_setup
 from memtool.install.client_files import not_settings
-from memtool.install.client_setups import CLIENTS, Target, get_client
-from memtool.install.entries import JsonEntry, TomlTable, YamlEntry
+from memtool.install.entries import McpEntry
 from memtool.install.hook_probe import on_vault, probe
-from memtool.install.hook_shares import FlatHooks, HookShare
+from memtool.install.hook_shares import HookShare
 from memtool.install.hooks import Program
 from memtool.install.plans import LeftAlone, Share, original_path, plan
 from memtool.processes import ISOLATED
@@ -40,8 +38,8 @@ def client_checks(environ: Mapping[str, str], home: Path, folder: Path | None) -
     told = {check.sentence for check in of_hooks}
     user = Target(environ, home, folder)
     commands: dict[tuple[str, ...], str] = {}
-    for name in CLIENTS:
-        client = get_client(name)
+    for name in AGENTS:
+        client = get_setup(name)
         try:
             shares = client.shares(user)
             here = client.shares(user._replace(project=folder)) if folder else []
@@ -61,7 +59,7 @@ def client_checks(environ: Mapping[str, str], home: Path, folder: Path | None) -
             yield from _program_checks(name, client.title, shares)
         for share in (*shares, *(share for share in here if folder and not share.path.is_relative_to(folder))):
             with suppress(MemtoolError, ValueError):
-                if isinstance(share, JsonEntry | TomlTable | YamlEntry) and (command := share.command()):
+                if isinstance(share, McpEntry) and (command := share.command()):
                     commands.setdefault(command, client.title)
     for command, title in commands.items():
         yield _handshake(command, title)
@@ -86,7 +84,7 @@ def _program_checks(name: str, title: str, shares: Iterable[Share]) -> Iterator[
     programs: dict[Program, None] = {}
     for share in shares:
         with suppress(MemtoolError, ValueError):
-            programs |= dict.fromkeys(share.programs() if isinstance(share, HookShare | FlatHooks | HookScript) else ())
+            programs |= dict.fromkeys(share.programs() if isinstance(share, HookShare | HookScript) else ())
     fix = f"Run `memtool install {name}` again."
     for program in programs:
         if program.vault and not Path(program.vault).is_dir():
@@ -128,7 +126,7 @@ def _shaken(command: tuple[str, ...], title: str) -> Check:
 def _claude_code_checks(environ: Mapping[str, str], folder: Path | None) -> Iterator[Check]:
     """Check the hooks in Claude Code: each program that the user's settings name is given an edit to write down."""
     try:
-        found = health.examine(environ, folder)
+        found = claude_health.examine(environ, folder)
     except MemtoolError as error:
         yield broken("claude-code", error)
         return
@@ -149,7 +147,7 @@ def _claude_code_checks(environ: Mapping[str, str], folder: Path | None) -> Iter
 def rule_checks(vault: Vault, environ: Mapping[str, str]) -> Iterator[Check]:
     """Give the findings about the rule files that the vault has in Claude Code."""
     try:
-        found = examine_rules(environ, vault)
+        found = claude_health.examine_rules(environ, vault)
     except MemtoolError as error:
         yield broken("rules", error)
         return

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 from memtool.errors import BrokenVaultFile
-from memtool.text.json_list import parse_list
+from memtool.text.json_places import parse_list
 from memtool.vault.authors import IMPORTED
 from memtool.vault.layout import is_facts_file
 from memtool.vault.scan import is_note_name

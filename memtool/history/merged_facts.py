@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from memtool.errors import BrokenVaultFile
-from memtool.text.json_list import parse_list
+from memtool.text.json_places import parse_list
 from memtool.text.merged_fields import union
 from memtool.vault.authors import trust
 from memtool.vault.fact_rules import RULES

@@ -133,19 +133,19 @@ def _is_in_settings(event: str, folder: str, environ: Mapping[str, str]) -> bool
 
 
 def _settings_paths(folder: str, environ: Mapping[str, str]) -> Iterator[Path]:
-    from memtool.install.claude_code import places
+    from memtool.install import client_files
 
     with contextlib.suppress(BadSetting):
-        yield places.user_settings_path(environ)
+        yield client_files.user_settings_path(environ)
     project = Path(environ.get("CLAUDE_PROJECT_DIR") or folder)
     if project.is_absolute():
-        yield places.shared_settings_path(project)
-        yield places.project_settings_path(project)
+        yield client_files.shared_settings_path(project)
+        yield client_files.project_settings_path(project)
         # Since 2.1.211 the client also reads this file at the root of the repository (seen in 2.1.330).
         root = next((place for place in project.parents if (place / ".git").exists()), None)
         if root and not (project / ".git").exists():
-            yield places.project_settings_path(root)
-    yield places.managed_settings_path()
+            yield client_files.project_settings_path(root)
+    yield client_files.managed_settings_path()
 
 
 def _runs_memtool(path: Path, event: str) -> bool:

@@ -1,50 +1,247 @@
-"""The agents of the table, as memtool is installed into them: for the user in all projects, or for one project."""
+"""memtool as it is installed into an agent of `memtool.clients`: for the user in all projects, or for one project.
+
+An agent gets *parts*, such as its hooks or the MCP server, which `--with` and `--without` choose from; each part has
+shares in files (`memtool.install.plans`). `AgentSetup` follows an agent's row; Claude Code, whose files are its own,
+extends it (`memtool.install.claude_code`). The command line does the rest for all of them.
+"""
 
 from __future__ import annotations
 
 import json
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
-from functools import partial
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from memtool import settings
-from memtool.clients import CLIENTS
-from memtool.errors import MemtoolError
-from memtool.install import own_texts
-from memtool.install.agent_table import (
-    AGENTS,
+from memtool.clients import (
+    CLAUDE_CODE,
+    CLIENTS,
     COPILOT,
-    FLAT,
     GOOSE,
-    JSON,
+    HINTS,
+    HOOKS,
     LISTED,
     PLAIN,
     SCRIPT,
-    TOML,
     TYPED,
-    Agent,
+    Client,
     Hooks,
     Mcp,
 )
-from memtool.install.claude_code.skill_files import SKILL_FILE, skill_texts
-from memtool.install.client_setups import ClientPart, ClientSetup, Target
-from memtool.install.entries import JsonEntry, TomlTable, YamlEntry
-from memtool.install.hook_shares import FlatHooks, HookShare
+from memtool.errors import MemtoolError
+from memtool.install import own_texts
+from memtool.install.entries import McpEntry
+from memtool.install.hook_shares import HookShare
 from memtool.install.hooks import Program, find_program
-from memtool.install.own_texts import Block, OwnFile
-from memtool.install.plans import Plan, Share, has_share
+from memtool.install.own_texts import Block, OwnFile, skill_files
+from memtool.install.plans import Plan, Share, has_share, parts_there, plan
+from memtool.processes import ISOLATED
 from memtool.resources import agent_text, shipped
+from memtool.vault.layout import Vault
 
-_HOOKS = "capture each session and give it the memory of its project"
-_CAPTURE = "capture each session"
-_MCP = "let the model search and save by itself"
-_SKILLS = "remember, recall and forget by a word of yours"
-_INSTRUCTIONS = "tell the model when to ask its memory"
-_HINTS = "give the rules that name a file before each edit of it"
+AGENTS = tuple(name for name, client in CLIENTS.items() if client.folder)  # into which memtool can be installed
+
+
+class Target(NamedTuple):
+    """The place that memtool is installed into.
+
+    Args:
+        environ: the variables of the environment.
+        home: the user's home folder.
+        folder: where the user works; None if that folder is gone.
+        project: the folder of the project that the installation is for; None if it is for all of them.
+        vault: the vault that is written to; None to uninstall.
+        named: the vault to name to the programs; None where they find it by themselves, so that it may move.
+    """
+
+    environ: Mapping[str, str]
+    home: Path
+    folder: Path | None
+    project: Path | None = None
+    vault: Vault | None = None
+    named: Path | None = None
+
+    def mcp_program(self) -> tuple[str, ...]:
+        """Return the program and the arguments of the MCP server."""
+        vault = ("--vault", str(self.named)) if self.named else ()
+        return (sys.executable, *ISOLATED, "-m", "memtool", *vault, "mcp")
+
+    def instructions(self) -> str:
+        """Return the text that tells a model of its memory, in the vault's language."""
+        if self.vault is None:
+            return agent_text("instructions", "en")
+        return agent_text("instructions", settings.load(self.vault.settings_path, self.environ).general.language)
+
+
+class AgentPart(NamedTuple):
+    """A part of an installation: what it does for the user, and whether it comes without being asked for.
+
+    *flag* is an option of its own that it has beside `--with` and `--without`, in the form of click.
+    """
+
+    name: str
+    purpose: str
+    is_default: bool = True
+    flag: str = ""
+
+
+class AgentSetup:
+    """The installation into the agent called *name*."""
+
+    reads_at_once = False
+    """Whether a running session reads its settings anew."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.client: Client = CLIENTS[name]
+        self.title = self.client.title
+
+    def parts(self) -> tuple[AgentPart, ...]:
+        """Return the parts that the agent can have."""
+        client = self.client
+        is_hinting = client.hooks and any(event.part == HINTS for event in client.hooks.events)
+        recalls = "capture each session and give it the memory of its project"
+        return (
+            *([AgentPart(HOOKS, recalls if client.recalls else "capture each session")] if client.hooks else []),
+            AgentPart("mcp", "let the model search and save by itself"),
+            *([AgentPart("skills", "remember, recall and forget by a word of yours")] if client.reads_skills else []),
+            AgentPart("instructions", "tell the model when to ask its memory", is_default=self.needs_instructions()),
+            *([AgentPart(HINTS, "give the rules that name a file before each edit of it", is_default=False)]
+              if is_hinting else []),
+        )  # fmt: skip
+
+    def shares(self, target: Target) -> list[Share]:
+        """Return every share that may be in a file, whatever is wanted, so that uninstalling finds them all.
+
+        A target without a vault is one to uninstall from.
+
+        Raises:
+            BadSetting: the home folder is unknown, or the vault's path cannot be written into settings.
+        """
+        found: list[Share] = [*self._hook_shares(target)]
+        if self.client.mcp and (entry := self._mcp_share(self.client.mcp, target)):
+            found.append(entry)
+        if path := self.instructions_path(target):
+            found.append(Block("instructions", path, target.instructions()))
+        if self.client.reads_skills and target.project is None:
+            # Many agents share this folder, so the mark names none of them.
+            found += skill_files(target.home / ".agents" / "skills", "…")
+        return found
+
+    def brought(self, target: Target) -> Collection[str]:  # noqa: ARG002  (as a rule there is no plugin)
+        """Return the parts that the agent's own plugin brings: they are left to it."""
+        return ()
+
+    def notices(self, target: Target, planned: Plan) -> Iterable[str]:
+        """Give what else the user should know after `install`."""
+        parts = {part for change in planned.changes for part in change.parts}
+        if self.client.remark and parts & ({HOOKS, HINTS} if self.client.hooks else {"mcp"}):
+            yield self.client.remark
+        if target.project and parts & {HOOKS, HINTS, "mcp"}:
+            yield "the files in the project name places of this machine: keep them out of git"
+
+    def left(self, target: Target) -> Iterable[str]:  # noqa: ARG002  (as a rule nothing is)
+        """Give a sentence for each other place in which memtool is still installed after `uninstall`."""
+        return ()
+
+    def shared(self, target: Target) -> Collection[str]:
+        """Return the parts whose files another agent with memtool reads, too: `uninstall` leaves them."""
+        path = self.instructions_path(target)
+        found: set[str] = set()
+        for other in (AgentSetup(name) for name in AGENTS if name not in (self.name, CLAUDE_CODE)):
+            reads = {"skills"} if other.client.reads_skills and target.project is None else set()
+            if path and other.needs_instructions() and other.instructions_path(target) == path:
+                reads.add("instructions")
+            if not reads <= found and other.is_in(target):
+                found |= reads
+        return found
+
+    def wanted(self, with_parts: Collection[str] = (), without: Collection[str] = ()) -> dict[str, bool]:
+        """Return the parts to have and to lack; one that comes on request only and is not named is in neither."""
+        chosen = {part.name: True for part in self.parts() if part.is_default}
+        return chosen | dict.fromkeys(with_parts, True) | dict.fromkeys(without, False)
+
+    def parts_in(self, target: Target) -> list[str]:
+        """Return the parts that this agent has; none if it has nothing but what it shares with another one."""
+        parts = parts_there(self.shares(target))
+        return parts if {*parts} - {*self.shared(target)} else []
+
+    def removal(self, target: Target) -> Plan:
+        """Return the plan that takes all parts out but those that another agent needs.
+
+        Raises:
+            BadSetting: a file cannot be read, or is not what it should be.
+        """
+        shared = self.shared(target)
+        shares = [share for share in self.shares(target) if share.part not in shared]
+        return plan(shares, {part.name: False for part in self.parts()})
+
+    def installation(self, target: Target) -> str:
+        """Return the name under which an installation is remembered (`memtool.install.record`)."""
+        return f"{self.name} {target.project}" if target.project else self.name
+
+    def folder(self, target: Target) -> Path:
+        """Return the agent's folder."""
+        client = self.client
+        if client.variable and (named := target.environ.get(client.variable)):
+            return Path(named).absolute()
+        place = {"darwin": client.mac, "win32": client.windows}.get(sys.platform) or client.folder
+        if place.startswith(".config/") and (config := target.environ.get("XDG_CONFIG_HOME")):
+            return Path(config).absolute() / place.removeprefix(".config/")
+        return target.home / place
+
+    def _path(self, place: Hooks | Mcp, target: Target) -> Path | None:
+        if target.project is None:
+            return self.folder(target) / place.path
+        return target.project / place.project if place.project else None
+
+    def _hook_shares(self, target: Target) -> Iterator[Share]:
+        hooks = self.client.hooks
+        path = self._path(hooks, target) if hooks else None
+        if hooks is None or path is None:
+            return
+        program = find_program(target.named, this_project=target.project is not None, client=self.name)
+        if hooks.form == SCRIPT:
+            yield HookScript(HOOKS, path, self._script(program))
+            return
+        for part in dict.fromkeys(event.part for event in hooks.events if event.part):
+            yield HookShare(part, path, hooks, program)
+
+    def _script(self, program: Program) -> str:
+        """Return the plugin, with the program that it runs written into it."""
+        words = json.dumps([program.command, *program.args], ensure_ascii=False)
+        text = (shipped("hooks") / self.name / "memtool.js").read_text(encoding="utf-8")
+        return own_texts.marked(text.replace('["memtool-hook"]', words), "plugin", self.name, comment=("// ", ""))
+
+    def _mcp_share(self, mcp: Mcp, target: Target) -> McpEntry | None:
+        path = self._path(mcp, target)
+        if path is None:
+            return None
+        path = next((path.with_name(name) for name in mcp.others if path.with_name(name).exists()), path)
+        return McpEntry("mcp", path, (*mcp.keys, "memtool"), server(mcp.shape, target.mcp_program()))
+
+    def needs_instructions(self) -> bool:
+        """Return whether the agent gets instructions without being asked: where its hooks give nothing."""
+        return bool(self.client.instructions) and not self.client.recalls
+
+    def instructions_path(self, target: Target) -> Path | None:
+        """Return the path of the file of instructions that the agent reads; None if it has none."""
+        name = self.client.project_instructions if target.project else self.client.instructions
+        path = (target.project or self.folder(target)) / name
+        return path if name and (path.exists() or not self.client.adds_to_instructions) else None
+
+    def is_in(self, target: Target) -> bool:
+        """Return whether the agent has memtool's server or hooks."""
+        entry = self._mcp_share(self.client.mcp, target) if self.client.mcp else None
+        for share in (*self._hook_shares(target), *([entry] if entry else [])):
+            with suppress(MemtoolError, ValueError):  # a file that cannot be read is another agent's matter
+                if has_share(share, share.read()):
+                    return True
+        return False
 
 
 class HookScript(OwnFile):
@@ -57,99 +254,8 @@ class HookScript(OwnFile):
         return [Program(command, tuple(args))] if command else []
 
 
-def _parts(name: str, agent: Agent) -> tuple[ClientPart, ...]:
-    recalls = _recalls(name)
-    return (
-        *([ClientPart("hooks", _HOOKS if recalls else _CAPTURE)] if agent.hooks else []),
-        ClientPart("mcp", _MCP),
-        *([ClientPart("skills", _SKILLS)] if agent.reads_skills else []),
-        ClientPart("instructions", _INSTRUCTIONS, is_default=_has_instructions(name, agent)),
-        *([ClientPart("hints", _HINTS, is_default=False)] if agent.hooks and agent.hooks.hints else []),
-    )
-
-
-def _has_instructions(name: str, agent: Agent) -> bool:
-    """Return whether an agent gets instructions without being asked: where its hooks give nothing."""
-    return bool(agent.instructions) and not _recalls(name)
-
-
-def _recalls(name: str) -> bool:
-    """Return whether what the hooks of an agent say reaches its model at the start of a session."""
-    return name in CLIENTS and "SessionStart" in CLIENTS[name].hears
-
-
-def _shares(name: str, target: Target) -> list[Share]:
-    agent = AGENTS[name]
-    folder = folder_of(agent, target)
-    found: list[Share] = []
-    if agent.hooks and (path := _path(agent.hooks, folder, target)):
-        found += _hook_shares(name, agent, path, target)
-    if mcp := _mcp_share(agent, folder, target):
-        found.append(mcp)
-    found += _instruction_shares(agent, target)
-    if agent.reads_skills and target.project is None:
-        found += _skill_shares(target)
-    return found
-
-
-def folder_of(agent: Agent, target: Target) -> Path:
-    """Return the folder of *agent*."""
-    if agent.variable and (named := target.environ.get(agent.variable)):
-        return Path(named).absolute()
-    special = {"darwin": agent.mac, "win32": agent.windows}.get(sys.platform)
-    place = special or agent.folder
-    if place.startswith(".config/") and (config := target.environ.get("XDG_CONFIG_HOME")):
-        return Path(config).absolute() / place.removeprefix(".config/")
-    return target.home / place
-
-
-def _path(place: Hooks | Mcp, folder: Path, target: Target) -> Path | None:
-    if target.project is None:
-        return folder / place.path
-    return target.project / place.project if place.project else None
-
-
-def _hook_shares(name: str, agent: Agent, path: Path, target: Target) -> list[Share]:
-    hooks = agent.hooks
-    if hooks is None:
-        return []
-    program = find_program(target.named, this_project=target.project is not None, client=name)
-    if hooks.form == SCRIPT:
-        return [HookScript("hooks", path, _script(name, target))]
-    if hooks.form == FLAT:
-        events = tuple(hook.event for hook in hooks.events)
-        handler = {**hooks.handler, hooks.command: program.line}
-        return [FlatHooks("hooks", path, events, handler, hooks.head, hooks.command)]
-    spared = frozenset(hook.event for hook in hooks.hints)
-    found: list[Share] = [HookShare("hooks", path, program, hooks.events, spared)]
-    if hooks.hints:
-        others = frozenset(hook.event for hook in hooks.events)
-        found.append(HookShare("hints", path, program, hooks.hints, others))
-    return found
-
-
-def _script(name: str, target: Target) -> str:
-    """Return the plugin of the client *name*, with the program that it runs written into it."""
-    program = find_program(target.named, this_project=target.project is not None, client=name)
-    words = json.dumps([program.command, *program.args], ensure_ascii=False)
-    text = (shipped("hooks") / name / "memtool.js").read_text(encoding="utf-8")
-    return own_texts.marked(text.replace('["memtool-hook"]', words), "plugin", name, comment=("// ", ""))
-
-
-def _mcp_share(agent: Agent, folder: Path, target: Target) -> Share | None:
-    path = _path(agent.mcp, folder, target)
-    if path is None:
-        return None
-    path = next((path.with_name(name) for name in agent.mcp.others if path.with_name(name).exists()), path)
-    values = _server(agent.mcp.shape, target.mcp_program())
-    if agent.mcp.file_format == JSON:
-        return JsonEntry("mcp", path, (*agent.mcp.keys, "memtool"), values)
-    if agent.mcp.file_format == TOML:
-        return TomlTable("mcp", path, (*agent.mcp.keys, "memtool"), values)
-    return YamlEntry("mcp", path, agent.mcp.keys[0], values)
-
-
-def _server(shape: str, program: tuple[str, ...]) -> Mapping[str, Any]:
+def server(shape: str, program: tuple[str, ...]) -> dict[str, Any]:
+    """Return the entry by which a client of that *shape* runs *program* as an MCP server."""
     command, *args = program
     shapes: dict[str, dict[str, Any]] = {
         PLAIN: {"command": command, "args": args},
@@ -161,77 +267,15 @@ def _server(shape: str, program: tuple[str, ...]) -> Mapping[str, Any]:
     return shapes[shape]
 
 
-def _instruction_shares(agent: Agent, target: Target) -> list[Share]:
-    path = _instructions_path(agent, target)
-    return [Block("instructions", path, agent_text("instructions", _language(target)))] if path else []
+def get_setup(name: str) -> AgentSetup:
+    """Return the installation into the agent called *name*, one of `AGENTS`."""
+    if name == CLAUDE_CODE:
+        setup: AgentSetup = import_module("memtool.install.claude_code").ClaudeCode()
+        return setup
+    return AgentSetup(name)
 
 
-def _instructions_path(agent: Agent, target: Target) -> Path | None:
-    """Return the path of the file of instructions that *agent* reads; None if it has none."""
-    if target.project:
-        path = target.project / agent.project_instructions if agent.project_instructions else None
-    else:
-        path = folder_of(agent, target) / agent.instructions if agent.instructions else None
-    return None if path and agent.adds_to_instructions and not path.exists() else path
-
-
-def _language(target: Target) -> str:
-    return settings.load(target.vault.settings_path, target.environ).general.language if target.vault else "en"
-
-
-def _skill_shares(target: Target) -> list[OwnFile]:
-    """Return the skills in the folder that many agents share. Their mark names no client: several have them."""
-    folder = target.home / ".agents" / "skills"
-    wanted = {folder / name / SKILL_FILE: text for name, text in skill_texts("…").items()}
-    return own_texts.own_files("skills", wanted, folder.glob(f"memtool-*/{SKILL_FILE}"))
-
-
-def _shared(name: str, target: Target) -> set[str]:
-    """Return the parts whose files another agent reads, too, that has memtool."""
-    path = _instructions_path(AGENTS[name], target)
-    found: set[str] = set()
-    for other, agent in AGENTS.items():
-        reads = {"skills"} if agent.reads_skills and target.project is None else set()
-        if path and _has_instructions(other, agent) and _instructions_path(agent, target) == path:
-            reads.add("instructions")
-        if other != name and not reads <= found and _is_in(other, target):
-            found |= reads
-    return found
-
-
-def _is_in(name: str, target: Target) -> bool:
-    """Return whether the agent called *name* has memtool's server or hooks."""
-    agent = AGENTS[name]
-    folder = folder_of(agent, target)
-    shares: list[Share | None] = [_mcp_share(agent, folder, target)]
-    if agent.hooks and (path := _path(agent.hooks, folder, target)):
-        shares += _hook_shares(name, agent, path, target)
-    for share in filter(None, shares):
-        with suppress(MemtoolError, ValueError):  # a file that cannot be read is another agent's matter
-            if has_share(share, share.read()):
-                return True
-    return False
-
-
-def _notices(name: str, target: Target, planned: Plan) -> Iterator[str]:
-    """Give the remark on the agent *name* where what it is about is new or another now."""
-    agent = AGENTS[name]
-    parts = {part for change in planned.changes for part in change.parts}
-    if agent.remark and parts & ({"hooks", "hints"} if agent.hooks else {"mcp"}):
-        yield agent.remark
-    if target.project and parts & {"hooks", "hints", "mcp"}:
-        yield "what was written into the project names places of this machine: keep it out of git"
-
-
-BY_NAME: Mapping[str, ClientSetup] = {
-    name: ClientSetup(
-        name,
-        agent.title,
-        _parts(name, agent),
-        partial(_shares, name),
-        partial(_notices, name),
-        shared=partial(_shared, name),
-        recalls=_recalls(name),
-    )
-    for name, agent in AGENTS.items()
-}
+def agents_with_memtool(target: Target) -> list[str]:
+    """Return the names of the agents in which the user has memtool for all projects."""
+    user = target._replace(project=None, vault=None)
+    return [name for name in AGENTS if get_setup(name).parts_in(user)]

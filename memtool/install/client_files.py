@@ -1,16 +1,19 @@
-"""The files of a client: settings in JSON, instructions in Markdown, read as text before anything is changed."""
+"""The files of clients, read as text before anything is changed, and the paths of those of Claude Code."""
 
 from __future__ import annotations
 
 import json
 import stat
+import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from memtool.errors import BadSetting, BrokenVaultFile
-from memtool.install import json_text
+from memtool.text.json_places import parse
 from memtool.vault import files
 
+_MANAGED = {"darwin": "/Library/Application Support/ClaudeCode", "win32": r"C:\Program Files\ClaudeCode"}
 _LARGEST = 33_554_432  # bytes; a client's file of state may hold years of prompts
 _MEND = "Mend it with an editor. memtool has changed nothing."
 
@@ -55,7 +58,46 @@ def values(path: Path) -> dict[str, Any]:
     """Return the settings in the JSON file at *path*; nothing where it cannot be read."""
     try:
         content = read(path)
-        found = json_text.parse(content.text).value if content else {}
+        found = parse(content.text).value if content else {}
     except (BadSetting, json.JSONDecodeError):
         return {}
     return found if isinstance(found, dict) else {}
+
+
+def user_settings_path(environ: Mapping[str, str]) -> Path:
+    """Return the settings file of the user.
+
+    Raises:
+        BadSetting: the home folder is unknown.
+    """
+    if environ.get("CLAUDE_CONFIG_DIR"):
+        return Path(environ["CLAUDE_CONFIG_DIR"]).absolute() / "settings.json"
+    try:
+        return Path.home() / ".claude" / "settings.json"
+    except RuntimeError:
+        raise BadSetting("your home folder is unknown", hint="Set HOME or CLAUDE_CONFIG_DIR.") from None
+
+
+def state_path(environ: Mapping[str, str]) -> Path:
+    """Return the file in which the client keeps its state, and the MCP servers of the user and of each project.
+
+    Raises:
+        BadSetting: the home folder is unknown.
+    """
+    folder = user_settings_path(environ).parent
+    return (folder if environ.get("CLAUDE_CONFIG_DIR") else folder.parent) / ".claude.json"
+
+
+def project_settings_path(folder: Path) -> Path:
+    """Return the settings file for the project in *folder* that is not shared through git."""
+    return folder / ".claude" / "settings.local.json"
+
+
+def shared_settings_path(folder: Path) -> Path:
+    """Return the settings file that everyone who works on the project in *folder* shares."""
+    return folder / ".claude" / "settings.json"
+
+
+def managed_settings_path() -> Path:
+    """Return the settings file that an administrator may have written for this machine."""
+    return Path(_MANAGED.get(sys.platform, "/etc/claude-code")) / "managed-settings.json"

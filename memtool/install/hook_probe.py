@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from memtool import settings
 from memtool.capture.log import read_log
-from memtool.clients import CLIENTS, Client
+from memtool.clients import CLAUDE_CODE, CLIENTS
 from memtool.install.hooks import Program
 from memtool.settings.sections import VARIABLES
 from memtool.vault.layout import SETTINGS_FILE
@@ -51,7 +51,7 @@ def _probe(program: Program, client: str) -> Probe:
 
 def edit_event(client: str, file: Path) -> dict[str, object]:
     """Return the event by which *client* tells of an edit of *file*, by the table of `memtool.clients`."""
-    known = CLIENTS.get(client, Client("", {"PostToolUse": "PostToolUse"}, tools={"Write": "Write"}))
+    known = CLIENTS[client or CLAUDE_CODE]
     names = {ours: its for its, ours in {**known.fields, **known.arguments}.items()}
     path = {names.get("file_path", "file_path"): str(file)}
     told: dict[str, object] = {"session_id": "memtool-doctor", "cwd": str(file.parent)}

@@ -1,52 +1,20 @@
-"""A JSON text as a tree that knows its places, and edits that keep every byte they need not change.
+"""Edits of a JSON text that keep every byte they need not change, comments and trailing commas too.
 
-Comments (`//` and `/* */`) and trailing commas are read and kept. What is added follows the layout that it finds:
-indentation, line ends, or everything on one line. `removed` takes back what `added` did, except for the white space
-inside an object or a list that was empty.
+What is added follows the layout that it finds: indentation, line ends, or everything on one line. `removed` takes back
+what `added` did, except for the white space inside an object or a list that was empty.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
+from memtool.text.json_places import GAP, SPACE, Node, parse
 
-class Node(NamedTuple):
-    """One value, at `text[start:end]`; an object or a list with its members."""
-
-    value: Any
-    start: int
-    end: int
-    members: tuple[Member, ...] = ()
-
-    def get(self, name: str) -> Node | None:
-        """Return the value that the object holds under *name*."""
-        return next((member.node for member in self.members if member.name == name), None)
-
-
-class Member(NamedTuple):
-    """An item of a list; or a value of an object with its *name*, which is where it starts."""
-
-    name: str
-    start: int
-    node: Node
-
-
-def parse(text: str) -> Node:
-    """Return the tree of *text*.
-
-    Raises:
-        json.JSONDecodeError: it is not JSON, holds a name twice, or is nested too deeply.
-    """
-    try:
-        root = _node(text, _skip(text, 1 if text.startswith("\ufeff") else 0))
-    except RecursionError:
-        raise json.JSONDecodeError("nested too deeply", text, 0) from None
-    end = _skip(text, root.end)
-    if end != len(text):
-        raise json.JSONDecodeError("text after the end", text, end)
-    return root
+Path = tuple[str | int, ...]  # from the root to a value: names in objects and places in lists
+LAST = -1  # the place behind the last item of a list, where one is added
 
 
 def is_plain(text: str) -> bool:
@@ -56,6 +24,59 @@ def is_plain(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def is_blank(text: str | None) -> bool:
+    """Return whether *text* holds nothing but white space."""
+    return not (text or "").strip("\ufeff" + SPACE)
+
+
+def object_of(text: str | None) -> Node:
+    """Return the tree of *text*, an empty object for a blank one.
+
+    Raises:
+        ValueError: it is not JSON, or no object.
+    """
+    root = parse("{}" if text is None or is_blank(text) else text)
+    if not isinstance(root.value, dict):
+        raise ValueError("it should hold an object, {…}")  # noqa: TRY004  (the text is wrong, not the program)
+    return root
+
+
+def along(root: Node, path: Path) -> list[Node]:
+    """Return *root* and the values along *path*, as far as they exist."""
+    chain = [root]
+    for step in path:
+        place = chain[-1]
+        if isinstance(step, str):
+            there = place.get(step)
+        else:
+            there = place.members[step].node if 0 <= step < len(place.members) else None
+        if there is None:
+            break
+        chain.append(there)
+    return chain
+
+
+def with_added(text: str, path: Path, value: object) -> str:
+    """Return *text* with *value* at *path*, where nothing is yet; containers that are missing on the way are made."""
+    text = text if not is_blank(text) else "{}\n"
+    chain = along(parse(text), path)
+    first, *rest = path[len(chain) - 1 :]
+    for step in reversed(rest):
+        value = {step: value} if isinstance(step, str) else [value]
+    return added(text, chain[-1], value, first if isinstance(first, str) else "")
+
+
+def without(text: str, path: Path, is_kept: Callable[[Path], bool]) -> str:
+    """Return *text* without the value at *path*, nor the containers that this leaves empty, unless *is_kept*."""
+    chain = along(parse(text), path)
+    at = len(path) - 1
+    while at > 0 and len(chain[at].members) == 1 and not is_kept(path[:at]):
+        at -= 1
+    step = path[at]
+    names: Sequence[str] = [member.name for member in chain[at].members]
+    return removed(text, chain[at], names.index(step) if isinstance(step, str) else step)
 
 
 def added(text: str, place: Node, value: object, name: str = "") -> str:
@@ -69,7 +90,7 @@ def added(text: str, place: Node, value: object, name: str = "") -> str:
     comma = _skip(text, last.node.end)
     has_comma = text.startswith(",", comma)
     end = comma + 1 if has_comma else last.node.end
-    spot = end + len(text[end : _skip(text, end)].rstrip(_SPACE))  # behind the last comment
+    spot = end + len(text[end : _skip(text, end)].rstrip(SPACE))  # behind the last comment
     is_beside = spot == end and _is_line(text[place.start : last.start])
     body = (layout.space if is_beside else layout.newline + indent) + body
     if has_comma:
@@ -87,16 +108,16 @@ def removed(text: str, place: Node, index: int) -> str:
     """Return *text* without the member of *place* at *index*. Comments around it stay."""
     member = place.members[index]
     inside = text[place.start + 1 : member.start] + text[member.node.end : place.end - 1]
-    if not inside.strip(_SPACE + ","):
+    if not inside.strip(SPACE + ","):
         return text[: place.start + 1] + text[place.end - 1 :]
     comma = _skip(text, member.node.end)
     has_comma = text.startswith(",", comma)
     before = _skip(text, place.members[index - 1].node.end) if index else place.start  # a comma or the bracket
     rest = text[member.node.end : comma] + text[comma + has_comma :]
     gap = text[before + 1 : member.start]
-    is_in_comment = _TO_LINE_COMMENT.fullmatch(gap.rstrip(_SPACE))  # there the rest would end up in it
+    is_in_comment = _TO_LINE_COMMENT.fullmatch(gap.rstrip(SPACE))  # there the rest would end up in it
     if not is_in_comment or _NEWLINE.match(rest.lstrip(" \t")):
-        gap = gap.rstrip(_SPACE)
+        gap = gap.rstrip(SPACE)
     return text[:before] + ("" if index and not has_comma else text[before]) + gap + rest
 
 
@@ -122,63 +143,14 @@ class _Layout(NamedTuple):
 
 
 def _added_to_empty(text: str, place: Node, value: object, name: str, layout: _Layout) -> str:
-    comments = text[place.start + 1 : place.end - 1].rstrip(_SPACE)
+    comments = text[place.start + 1 : place.end - 1].rstrip(SPACE)
     head, tail = text[: place.start + 1] + comments, text[place.end - 1 :]
     is_root = _skip(text, place.end) == len(text)
-    if _is_line(text.strip(_SPACE)) and not is_root:
+    if _is_line(text.strip(SPACE)) and not is_root:
         return head + layout.written(value, name, None) + tail
     own = _indent(text, place.start)
     body = layout.written(value, name, own + layout.unit)
     return f"{head}{layout.newline}{own}{layout.unit}{body}{layout.newline}{own}{tail}"
-
-
-def _node(text: str, at: int) -> Node:
-    if text.startswith("{", at):
-        members, end = _members(text, at, "}")
-        _check_names(text, members)
-        return Node({member.name: member.node.value for member in members}, at, end, members)
-    if text.startswith("[", at):
-        members, end = _members(text, at, "]")
-        return Node([member.node.value for member in members], at, end, members)
-    try:
-        value, end = _DECODER.raw_decode(text, at)
-    except json.JSONDecodeError:
-        raise
-    except ValueError as error:  # NaN, or a number of thousands of digits
-        raise json.JSONDecodeError(str(error), text, at) from None
-    return Node(value, at, end)
-
-
-def _members(text: str, at: int, bracket: str) -> tuple[tuple[Member, ...], int]:
-    members: list[Member] = []
-    at = _skip(text, at + 1)
-    while not text.startswith(bracket, at):
-        name, value_at = _name(text, at) if bracket == "}" else ("", at)
-        members.append(Member(name, at, _node(text, value_at)))
-        at = _skip(text, members[-1].node.end)
-        if text.startswith(",", at):
-            at = _skip(text, at + 1)
-        elif not text.startswith(bracket, at):
-            raise json.JSONDecodeError(f"expected ',' or '{bracket}'", text, at)
-    return tuple(members), at + 1
-
-
-def _name(text: str, at: int) -> tuple[str, int]:
-    if not text.startswith('"', at):
-        raise json.JSONDecodeError("expected a name in double quotes", text, at)
-    node = _node(text, at)
-    colon = _skip(text, node.end)
-    if not text.startswith(":", colon):
-        raise json.JSONDecodeError("expected ':'", text, colon)
-    return node.value, _skip(text, colon + 1)
-
-
-def _check_names(text: str, members: tuple[Member, ...]) -> None:
-    seen: set[str] = set()
-    for member in members:
-        if member.name in seen:
-            raise json.JSONDecodeError(f"'{member.name}' is there twice", text, member.start)
-        seen.add(member.name)
 
 
 def _indent(text: str, at: int) -> str:
@@ -197,13 +169,7 @@ def _skip(text: str, at: int) -> int:
     return match.end() if match else at
 
 
-def _no_number(name: str) -> float:
-    raise ValueError(f"{name} is not JSON")
-
-
-_SPACE = " \t\r\n"
-_GAP = re.compile(r"(?:[ \t\r\n]++|//[^\r\n]*+|/\*(?s:.*?)\*/)*+")
+_GAP = re.compile(GAP)
 _TO_LINE_COMMENT = re.compile(r"(?:[ \t\r\n]++|//[^\r\n]*+[\r\n]|/\*(?s:.*?)\*/)*+//[^\r\n]*")
 _NEWLINE = re.compile(r"\r\n|\n|\r")
 _UNIT = re.compile(r"[\[{](?:[ \t]*(?:\r\n|\n|\r))+([ \t]+)\S")
-_DECODER = json.JSONDecoder(parse_constant=_no_number)

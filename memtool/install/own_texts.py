@@ -16,6 +16,7 @@ from zlib import crc32
 
 from memtool.errors import BrokenVaultFile, NotWritable
 from memtool.install.plans import LeftAlone, Share
+from memtool.resources import shipped
 from memtool.text.lines import newline_of
 from memtool.vault import files
 
@@ -58,6 +59,19 @@ class OwnFile(Share):
 def own_files(part: str, wanted: Mapping[Path, str], there: Iterable[Path]) -> list[OwnFile]:
     """Return the shares by which the files *wanted* are written, and others of ours *there* go."""
     return [OwnFile(part, path, wanted.get(path)) for path in sorted({*wanted, *there})]
+
+
+def skill_files(folder: Path, client: str) -> list[OwnFile]:
+    """Return the shares by which the skills in *folder* are those of this memtool, as *client* gets them.
+
+    They are the plugin's; each has another name, because a user may have a skill called `recall`.
+    """
+    wanted = {}
+    for path in sorted((shipped("hooks") / "claude-code" / "skills").glob("*/SKILL.md")):
+        name = f"memtool-{path.parent.name}"
+        text = re.sub(r"(?m)^name: .*$", f"name: {name}", path.read_text(encoding="utf-8"), count=1)
+        wanted[folder / name / path.name] = marked(text, "skill", client, at=len(text))
+    return own_files("skills", wanted, folder.glob("memtool-*/SKILL.md"))
 
 
 def marked(text: str, kind: str, client: str, *, comment: tuple[str, str] = ("<!-- ", " -->"), at: int = 0) -> str:

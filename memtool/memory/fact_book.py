@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from memtool.errors import MemtoolError, NoteNotFound, UsageError
 from memtool.history.one_commit import Kept, alone, commit, keep_edits
 from memtool.memory.anchors import blob_of, root_of
-from memtool.text.json_list import LineRange
+from memtool.text.json_places import LineRange
 from memtool.text.lines import one_line
 from memtool.text.near_duplicates import contradicts, statement
 from memtool.text.similarity import words

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from memtool.errors import BrokenVaultFile, MemtoolError, NoteNotFound, UsageError
 from memtool.named_tuple import NamedTuple
-from memtool.text.json_list import JsonItem, JsonList, LineRange, parse_list
+from memtool.text.json_places import JsonItem, JsonList, LineRange, parse_list
 from memtool.text.lines import newline_of
 from memtool.vault import files
 from memtool.vault.fact_rules import RULES, faults, schema_faults

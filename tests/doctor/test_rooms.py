@@ -30,7 +30,7 @@ from memtool.doctor import (
 )
 from memtool.git import tell
 from memtool.history.template import make_vault
-from memtool.install.client_setups import Target, get_client
+from memtool.install.agents import Target, get_setup
 from memtool.install.plans import carry_out, plan
 from memtool.recall.uses import Fate, keep_fates
 from memtool.settings import Keys
@@ -149,7 +149,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], l
     """Install memtool into Claude Code; the function returns what doctor says of parts and servers."""
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / ".claude"))
     environ = settings.environment()
-    client = get_client("claude-code")
+    client = get_setup("claude-code")
     carry_out(plan(client.shares(Target(environ, tmp_path, tmp_path)), client.wanted()), environ)
     return lambda: [
         check for check in clients.client_checks(environ, tmp_path, tmp_path) if check.subject in ("parts", "mcp")
@@ -231,7 +231,7 @@ def test_a_server_that_fails_once_on_a_busy_machine_is_tried_again(tmp_path: Pat
 def test_hooks_of_any_client_are_given_an_edit_and_broken_if_their_program_is_gone(
     tmp_path: Path, name: str, path: str
 ) -> None:
-    client, target = get_client(name), Target({}, tmp_path / "主页", None)
+    client, target = get_setup(name), Target({}, tmp_path / "主页", None)
     carry_out(plan(client.shares(target._replace(vault=Vault(tmp_path))), {"hooks": True}), {})
     hooks = target.home / path
 
@@ -248,7 +248,7 @@ def test_hooks_of_any_client_are_given_an_edit_and_broken_if_their_program_is_go
 
 @pytest.mark.parametrize("name", ["codex", "goose", "zed"])
 def test_servers_in_every_format_are_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    client, target = get_client(name), Target({}, tmp_path, None)
+    client, target = get_setup(name), Target({}, tmp_path, None)
     carry_out(plan(client.shares(target._replace(vault=Vault(tmp_path))), {"mcp": True}), {})
     monkeypatch.setattr(clients, "_handshake", lambda command, title: Check("mcp", OK, f"{title}: {command[0]}"))
     assert [check.sentence for check in found(clients.client_checks({}, tmp_path, None), "mcp")] == [
@@ -260,7 +260,7 @@ def test_servers_in_every_format_are_asked(tmp_path: Path, monkeypatch: pytest.M
 def test_a_broken_file_with_a_part_of_ours_is_named_and_one_without_is_not(
     tmp_path: Path, name: str, path: str
 ) -> None:
-    file, client, target = tmp_path / path, get_client(name), Target({}, tmp_path, None)
+    file, client, target = tmp_path / path, get_setup(name), Target({}, tmp_path, None)
     file.parent.mkdir()
     file.write_text("{{ 设置")
 

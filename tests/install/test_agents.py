@@ -10,13 +10,15 @@ from typing import Any
 import pytest
 import yaml
 
-from memtool.install import json_text
-from memtool.install.agent_table import AGENTS, FLAT, GROUPED, JSON, SCRIPT, TOML, YAML
-from memtool.install.agents import folder_of
-from memtool.install.client_setups import CLIENTS, Target, get_client
+from memtool.clients import CLAUDE_CODE, CLIENTS, FLAT, GROUPED, SCRIPT, Client, Mcp
+from memtool.install.agents import AGENTS, Target, get_setup
 from memtool.install.plans import Plan, carry_out, plan
 from memtool.install.record import record_path
+from memtool.text.json_places import parse
 from memtool.vault.layout import Vault
+
+JSON, TOML, YAML = ".json", ".toml", ".yaml"
+ROWS: dict[str, Client] = {name: CLIENTS[name] for name in AGENTS if name != CLAUDE_CODE}
 
 OTHERS = {
     JSON: '{\n  // mine\n  "theme": "深色",\n  %s\n}\n',
@@ -53,14 +55,14 @@ def target(tmp_path: Path) -> Target:
 
 
 def install(name: str, target: Target, *with_parts: str) -> Plan:
-    client = get_client(name)
+    client = get_setup(name)
     planned = plan(client.shares(target), client.wanted(with_parts))
     carry_out(planned, target.environ)
     return planned
 
 
 def uninstall(name: str, target: Target) -> Plan:
-    client = get_client(name)
+    client = get_setup(name)
     planned = client.removal(target._replace(vault=None))
     carry_out(planned, target.environ)
     return planned
@@ -72,14 +74,24 @@ def tree(folder: Path) -> dict[str, bytes | None]:
     }
 
 
+def mcp_of(name: str) -> Mcp:
+    mcp = ROWS[name].mcp
+    assert mcp is not None
+    return mcp
+
+
+def form_of(name: str) -> str:
+    return Path(mcp_of(name).path).suffix
+
+
 def mcp_path(name: str, target: Target) -> Path:
-    return folder_of(AGENTS[name], target) / AGENTS[name].mcp.path
+    return get_setup(name).folder(target) / mcp_of(name).path
 
 
 def others_in(name: str) -> str:
-    mcp = AGENTS[name].mcp
-    if mcp.file_format != JSON:
-        return OTHERS[mcp.file_format]
+    mcp = mcp_of(name)
+    if form_of(name) != JSON:
+        return OTHERS[form_of(name)]
     inner: Any = {"别人": {"command": "npx"}}
     for key in reversed(mcp.keys[1:]):
         inner = {key: inner}
@@ -87,22 +99,22 @@ def others_in(name: str) -> str:
 
 
 def server(name: str, target: Target) -> dict[str, Any]:
-    mcp, text = AGENTS[name].mcp, mcp_path(name, target).read_text("utf-8")
-    values: Any = json_text.parse(text).value if mcp.file_format == JSON else None
-    if mcp.file_format != JSON:
-        values = tomllib.loads(text) if mcp.file_format == TOML else yaml.safe_load(text)
+    mcp, text = mcp_of(name), mcp_path(name, target).read_text("utf-8")
+    values: Any = parse(text).value if form_of(name) == JSON else None
+    if form_of(name) != JSON:
+        values = tomllib.loads(text) if form_of(name) == TOML else yaml.safe_load(text)
     for key in (*mcp.keys, "memtool"):
         values = values[key]
     return dict(values)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", AGENTS)
+@pytest.mark.parametrize("name", ROWS)
 def test_an_empty_home_is_empty_again(target: Target, name: str) -> None:
     before = tree(target.home)
-    first = install(name, target, *(part.name for part in get_client(name).parts))
-    parts = {part.name for part in get_client(name).parts}
-    is_told = AGENTS[name].instructions and not AGENTS[name].adds_to_instructions
+    first = install(name, target, *(part.name for part in get_setup(name).parts()))
+    parts = {part.name for part in get_setup(name).parts()}
+    is_told = ROWS[name].instructions and not ROWS[name].adds_to_instructions
     assert set(first.parts) == (parts if is_told else parts - {"instructions"})
     assert not install(name, target).changes
     uninstall(name, target)
@@ -122,7 +134,7 @@ def test_hermes_is_told_of_its_memory_beside_the_words_of_its_own_file(target: T
     assert soul.read_text(encoding="utf-8") == "You are Hermes. 你好。\n"
 
 
-@pytest.mark.parametrize("name", AGENTS)
+@pytest.mark.parametrize("name", ROWS)
 def test_a_folder_that_was_there_before_stays_though_it_is_empty(target: Target, name: str) -> None:
     for path in (mcp_path(name, target), target.home / ".agents" / "技能" / "x", target.home / ".config" / "x"):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -132,18 +144,20 @@ def test_a_folder_that_was_there_before_stays_though_it_is_empty(target: Target,
     assert tree(target.home) == before
 
 
-@pytest.mark.parametrize("name", AGENTS)
+@pytest.mark.parametrize("name", ROWS)
 def test_what_others_have_there_stays_byte_for_byte(target: Target, name: str) -> None:
-    agent = AGENTS[name]
+    agent = ROWS[name]
     files = {mcp_path(name, target): others_in(name)}
     if agent.hooks and agent.hooks.form == GROUPED:
-        path = folder_of(agent, target) / agent.hooks.path
+        path = get_setup(name).folder(target) / agent.hooks.path
         hooks = '"hooks": {"SessionStart": [{"hooks": [{"type": "command", "command": "别人 --x"}]}]}'
         files[path] = files.get(path, OTHERS[JSON] % "").replace("{\n", f"{{\n  {hooks},\n", 1)
     if agent.hooks and agent.hooks.form == FLAT:
-        files[folder_of(agent, target) / agent.hooks.path] = '{"version": 1, "hooks": {"stop": [{"command": "别人"}]}}'
+        files[get_setup(name).folder(target) / agent.hooks.path] = (
+            '{"version": 1, "hooks": {"stop": [{"command": "别人"}]}}'
+        )
     if agent.instructions:
-        files[folder_of(agent, target) / agent.instructions] = "# Mine\r\n\r\n先测试。"
+        files[get_setup(name).folder(target) / agent.instructions] = "# Mine\r\n\r\n先测试。"
     for path, text in files.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(text.encode())
@@ -156,13 +170,11 @@ def test_what_others_have_there_stays_byte_for_byte(target: Target, name: str) -
     assert tree(target.home) == before
 
 
-@pytest.mark.parametrize("name", AGENTS)
+@pytest.mark.parametrize("name", ROWS)
 def test_what_the_user_changes_in_between_stays(target: Target, name: str) -> None:
     install(name, target)
     path = mcp_path(name, target)
-    mine = {JSON: None, TOML: '\n[projects."/x"]\ntrust_level = "trusted"\n', YAML: "mine: 1\n"}[
-        AGENTS[name].mcp.file_format
-    ]
+    mine = {JSON: None, TOML: '\n[projects."/x"]\ntrust_level = "trusted"\n', YAML: "mine: 1\n"}[form_of(name)]
     text = path.read_text("utf-8")
     path.write_text(text + mine if mine else text.replace("{", '{\n  "mine": 1,', 1), "utf-8")
     uninstall(name, target)
@@ -171,7 +183,7 @@ def test_what_the_user_changes_in_between_stays(target: Target, name: str) -> No
     assert "mine" in left or "trusted" in left
 
 
-@pytest.mark.parametrize("name", AGENTS)
+@pytest.mark.parametrize("name", ROWS)
 def test_a_project_has_its_own(target: Target, tmp_path: Path, name: str) -> None:
     project = tmp_path / "项目"
     project.mkdir()
@@ -184,10 +196,10 @@ def test_a_project_has_its_own(target: Target, tmp_path: Path, name: str) -> Non
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name, agent in AGENTS.items() if agent.reads_skills])
+@pytest.mark.parametrize("name", [name for name, agent in ROWS.items() if agent.reads_skills])
 def test_the_shared_skills_stay_while_another_agent_has_memtool(target: Target, name: str) -> None:
     def has_skills(name: str) -> bool:
-        return "skills" in get_client(name).parts_in(target._replace(vault=None))
+        return "skills" in get_setup(name).parts_in(target._replace(vault=None))
 
     other = "gemini" if name == "codex" else "codex"
     install(other, target)
@@ -213,13 +225,13 @@ def test_instructions_that_two_agents_read_stay_for_the_one_that_needs_them(targ
     assert not read_by_both.exists()
 
 
-@pytest.mark.parametrize("name", AGENTS)
+@pytest.mark.parametrize("name", ROWS)
 def test_a_server_of_the_same_name_that_is_not_ours_stays(target: Target, name: str) -> None:
-    mcp = AGENTS[name].mcp
+    mcp = mcp_of(name)
     theirs: Any = {"memtool": {"command": "npx", "cmd": "npx", "args": ["memtool"]}}
     path = mcp_path(name, target)
     path.parent.mkdir(parents=True)
-    if mcp.file_format == TOML:
+    if form_of(name) == TOML:
         text = '[mcp_servers.memtool]\ncommand = "npx"\nargs = ["memtool"]\n'
     else:
         for key in reversed(mcp.keys):
@@ -231,16 +243,12 @@ def test_a_server_of_the_same_name_that_is_not_ours_stays(target: Target, name: 
     assert server(name, target)["command"] == "npx"
 
 
-def test_every_agent_of_the_table_has_a_command() -> None:
-    assert {"claude-code", *AGENTS} == set(CLIENTS)
-
-
-@pytest.mark.parametrize("name", [name for name, agent in AGENTS.items() if agent.hooks and agent.hooks.form != SCRIPT])
+@pytest.mark.parametrize("name", [name for name, agent in ROWS.items() if agent.hooks and agent.hooks.form != SCRIPT])
 def test_hooks_name_their_client_and_the_vault(target: Target, name: str) -> None:
     install(name, target)
-    hooks = AGENTS[name].hooks
+    hooks = ROWS[name].hooks
     assert hooks is not None
-    text = (folder_of(AGENTS[name], target) / hooks.path).read_text("utf-8")
+    text = (get_setup(name).folder(target) / hooks.path).read_text("utf-8")
     assert f"--client {name}" in text
     assert str(target.named) in text
 

@@ -31,7 +31,7 @@ def test_each_client_tells_of_an_edit_in_its_own_words(client: str, tmp_path: Pa
     program = find_program(tmp_path, this_project=False, client=client)
     assert probe(program, client).fault == ""
     assert translated(edit_event(client, tmp_path / "文件.md"), client)["hook_event_name"] == "PostToolUse"
-    if client != "opencode":  # whose plugin speaks as Claude Code does
+    if client not in ("claude-code", "opencode"):  # whose plugin speaks as Claude Code does
         assert probe(
             program._replace(args=tuple(x for x in program.args if x not in ("--client", client))), client
         ).fault

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, strategies as st
 from install.json_texts import NAMES, VALUES, layouts
 
-from memtool.install import json_text
-from memtool.install.json_text import Node, added, is_plain, parse, removed, replaced
+from memtool.install.json_text import added, is_plain, removed, replaced
+from memtool.text.json_places import Node, parse
 
 NEW = {"type": "command", "args": ["--vault", "/记忆"], "timeout": 10}
 
@@ -166,5 +166,5 @@ def test_only_plain_json_is_plain() -> None:
 
 def test_names_are_found_by_their_value() -> None:
     node = parse(r'{"\u89e3": 1}').get("解")
-    assert node == json_text.Node(1, 11, 12)
+    assert node == Node(1, 11, 12)
     assert parse("[1]").get("a") is None

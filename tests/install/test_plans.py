@@ -10,17 +10,17 @@ from hypothesis import given, strategies as st
 from install.json_texts import VALUES, layouts
 
 from memtool.errors import BadSetting, NoteChanged
-from memtool.install.entries import JsonEntry, runs_memtool
-from memtool.install.json_text import parse
+from memtool.install.entries import McpEntry, runs_memtool
 from memtool.install.own_texts import Block, OwnFile, marked
 from memtool.install.plans import LeftAlone, Share, carry_out, plan
+from memtool.text.json_places import parse
 
 SERVER = {"type": "stdio", "command": "/opt/python", "args": ["-E", "-P", "-m", "memtool", "mcp"], "env": {}}
 KEYS = ("projects", "/家/项目", "mcpServers", "memtool")
 
 
-def entry(path: Path = Path("x.json"), keys: tuple[str, ...] = KEYS) -> JsonEntry:
-    return JsonEntry("mcp", path, keys, SERVER)
+def entry(path: Path = Path("x.json"), keys: tuple[str, ...] = KEYS) -> McpEntry:
+    return McpEntry("mcp", path, keys, SERVER)
 
 
 def bring(shares: list[Share], **wanted: bool) -> tuple[str, ...]:
@@ -123,8 +123,8 @@ def test_a_block_is_brought_up_to_date_where_it_stands() -> None:
 def test_two_parts_share_a_file_and_each_goes_alone(tmp_path: Path) -> None:
     path = tmp_path / ".client" / "settings.json"
     shares: list[Share] = [
-        JsonEntry("mcp", path, ("mcpServers", "memtool"), SERVER),
-        JsonEntry("more", path, ("servers", "memtool"), SERVER),
+        McpEntry("mcp", path, ("mcpServers", "memtool"), SERVER),
+        McpEntry("more", path, ("servers", "memtool"), SERVER),
     ]
     assert bring(shares, mcp=True, more=True) == ()
     assert set(json.loads(path.read_text())) == {"mcpServers", "servers"}
@@ -135,12 +135,12 @@ def test_two_parts_share_a_file_and_each_goes_alone(tmp_path: Path) -> None:
 
 
 def test_a_part_that_nobody_names_stays_as_it_is(tmp_path: Path) -> None:
-    shares: list[Share] = [JsonEntry("mcp", tmp_path / "x.json", ("mcpServers", "memtool"), SERVER)]
+    shares: list[Share] = [McpEntry("mcp", tmp_path / "x.json", ("mcpServers", "memtool"), SERVER)]
     bring(shares)
     assert list(tmp_path.iterdir()) == []
     bring(shares, mcp=True)
     newer: list[Share] = [
-        JsonEntry("mcp", tmp_path / "x.json", ("mcpServers", "memtool"), {**SERVER, "command": "/new"})
+        McpEntry("mcp", tmp_path / "x.json", ("mcpServers", "memtool"), {**SERVER, "command": "/new"})
     ]
     bring(newer)
     assert "/new" in (tmp_path / "x.json").read_text()
@@ -164,7 +164,7 @@ def test_two_installations_in_one_file_keep_one_copy_and_the_last_gives_back_eve
 def test_a_file_that_others_changed_loses_our_share_only_and_no_copy_is_left(tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     path.write_text('{"b": { }}')
-    shares: list[Share] = [JsonEntry("mcp", path, ("b", "memtool"), SERVER)]
+    shares: list[Share] = [McpEntry("mcp", path, ("b", "memtool"), SERVER)]
     bring(shares, mcp=True)
     assert stat.S_IMODE((tmp_path / "x.json.memtool-backup").stat().st_mode) == 0o600
     path.write_text(json.dumps(json.loads(path.read_text()) | {"新": 1}, ensure_ascii=False))
@@ -188,7 +188,7 @@ def test_a_file_of_ours_that_was_edited_stays(tmp_path: Path) -> None:
 def test_a_plan_is_not_carried_out_over_what_has_changed_since(tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     path.write_text("{}")
-    planned = plan([JsonEntry("mcp", path, ("mcpServers", "memtool"), SERVER)], {"mcp": True})
+    planned = plan([McpEntry("mcp", path, ("mcpServers", "memtool"), SERVER)], {"mcp": True})
     path.write_text('{"new": 1}')
     with pytest.raises(NoteChanged):
         carry_out(planned, {})
@@ -200,5 +200,5 @@ def test_a_file_of_another_form_is_refused_and_stays(tmp_path: Path, text: str) 
     path = tmp_path / "x.json"
     path.write_text(text)
     with pytest.raises(BadSetting, match=r"x\.json"):
-        plan([JsonEntry("mcp", path, ("mcpServers", "memtool"), SERVER)], {"mcp": True})
+        plan([McpEntry("mcp", path, ("mcpServers", "memtool"), SERVER)], {"mcp": True})
     assert tree(tmp_path) == {"x.json": text.encode()}

@@ -29,7 +29,7 @@ from memtool.workspace import Workspace
 
 if TYPE_CHECKING:
     from memtool.index.tables import Tables
-    from memtool.text.json_list import JsonItem
+    from memtool.text.json_places import JsonItem
 
 _LARGEST = 10_485_760  # bytes of a file that are read: as many as are indexed, unless the settings say otherwise
 _MOST_CHANGED = 2_097_152  # bytes of changed files that a prompt has time to look through, the best hits first
@@ -152,7 +152,7 @@ def _is_by(session: bytes, hit: Recalled, content: bytes, lines: Sequence[bytes]
 
 def _facts_now(hits: Iterable[Recalled], text: str, now: dt.datetime) -> Iterator[Recalled]:
     """Give what is still true of *hits*, worded as in the facts file *text*."""
-    from memtool.text.json_list import parse_list
+    from memtool.text.json_places import parse_list
 
     try:
         items = [item for item in parse_list(text, "facts").items if _holds(item.value, now)]

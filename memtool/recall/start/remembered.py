@@ -44,7 +44,7 @@ from memtool.vault.layout import Vault, area_folder, facts_ref
 from memtool.workspace import Workspace
 
 if TYPE_CHECKING:
-    from memtool.text.json_list import LineRange
+    from memtool.text.json_places import LineRange
     from memtool.vault.facts import Fact
     from memtool.vault.todos import Todo
 

@@ -13,18 +13,18 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memtool import git
+from memtool.clients import CLAUDE_HOOKS, HOOKS
 from memtool.errors import BadSetting, HistoryFailed
 from memtool.install import client_files, hooks, json_text
-from memtool.install.claude_code import places
-from memtool.install.claude_code.hook_list import HOOKS
-from memtool.install.claude_code.rule_files import are_for, rule_shares, rules_folder, written_rules
 from memtool.install.hook_probe import probe
 from memtool.install.hooks import Handler, Program
 from memtool.install.plans import plan
 from memtool.install.record import is_own
+from memtool.install.rule_files import are_for, rule_shares, rules_folder, written_rules
 from memtool.vault.layout import Vault
 
 _AGAIN = "Run `memtool install claude-code` again, with --project for a project."
+_EVENTS = [event.name for event in CLAUDE_HOOKS.events if event.part == HOOKS]
 _PLUGIN = "memtool"
 _HOOK_PROGRAM = "memtool-hook"
 _INSTALL = "Run `memtool install claude-code`."
@@ -71,7 +71,7 @@ def examine(environ: Mapping[str, str], folder: Path | None) -> Health:
     found, errors = _installations(environ, folder)
     findings = [HookFinding(True, str(error), error.hint) for error in errors]
     for installation in found:
-        findings += _faults(installation, may_run=installation.path == places.user_settings_path(environ))
+        findings += _faults(installation, may_run=installation.path == client_files.user_settings_path(environ))
     plugin = None if found else find_plugin(settings_paths(environ, folder), environ)
     if plugin:
         program = _plugin_program(environ)
@@ -118,7 +118,7 @@ def why_unread(path: Path, text: str) -> str:
 
 def project_notices(folder: Path) -> list[str]:
     """Return a warning for each risk of an installation for the project in *folder* only."""
-    path = places.project_settings_path(folder)
+    path = client_files.project_settings_path(folder)
     sentences = []
     with contextlib.suppress(HistoryFailed):
         # `check-ignore` refuses the literal paths that `ask` asks for.
@@ -137,10 +137,10 @@ def repository_of(folder: Path) -> Path:
 
 def settings_paths(environ: Mapping[str, str], folder: Path | None) -> list[Path]:
     """Return the paths of all settings files, in the order in which the later overrule the earlier."""
-    paths = [places.user_settings_path(environ)]
+    paths = [client_files.user_settings_path(environ)]
     if folder:
-        paths += [places.shared_settings_path(folder), places.project_settings_path(folder)]
-    return list(dict.fromkeys([*paths, places.managed_settings_path()]))  # the home folder may be a project, too
+        paths += [client_files.shared_settings_path(folder), client_files.project_settings_path(folder)]
+    return list(dict.fromkeys([*paths, client_files.managed_settings_path()]))  # the home folder may be a project, too
 
 
 def _installations(environ: Mapping[str, str], folder: Path | None) -> tuple[list[_Installation], list[BadSetting]]:
@@ -169,7 +169,7 @@ def _switches(path: Path) -> Iterator[str]:
     values = client_files.values(path)
     if values.get("disableAllHooks") is True:
         yield f"'{path}' says disableAllHooks, so no hook runs at all"
-    if values.get("allowManagedHooksOnly") is True and path == places.managed_settings_path():
+    if values.get("allowManagedHooksOnly") is True and path == client_files.managed_settings_path():
         yield f"'{path}' says allowManagedHooksOnly, so only the hooks of your administrator run"
 
 
@@ -196,7 +196,8 @@ def _faults(installation: _Installation, *, may_run: bool) -> Iterator[HookFindi
     unread = why_unread(path, installation.text)
     if unread:
         yield HookFinding(True, unread, "Remove them from the file.")
-    missing = [hook.event for hook in HOOKS if hook.event not in {handler.event for handler in handlers}]
+    there = {handler.event for handler in handlers}
+    missing = [event for event in _EVENTS if event not in there]
     if missing:
         yield HookFinding(False, f"'{path}' lacks the hooks {', '.join(missing)}", _AGAIN)
     for program in installation.programs():
@@ -240,7 +241,7 @@ def _plugin_program(environ: Mapping[str, str]) -> Program | None:
 
 
 def _plugin_version(name: str, environ: Mapping[str, str]) -> str:
-    record = places.user_settings_path(environ).parent / "plugins" / "installed_plugins.json"
+    record = client_files.user_settings_path(environ).parent / "plugins" / "installed_plugins.json"
     installed = _as_object(client_files.values(record).get("plugins")).get(name)
     copies = [_as_object(copy).get("version") for copy in installed] if isinstance(installed, list) else []
     return next((version for version in copies if isinstance(version, str)), "")

@@ -15,7 +15,6 @@ from zlib import crc32
 from memtool import settings
 from memtool.errors import BadSetting
 from memtool.install import client_files, hooks, own_texts
-from memtool.install.claude_code import places
 from memtool.install.own_texts import OwnFile
 from memtool.recall.framing import inline
 from memtool.recall.routing.loader_table import LOADER, code
@@ -126,7 +125,7 @@ def rule_shares(environ: Mapping[str, str], vault: Vault | None) -> list[OwnFile
 def are_for(environ: Mapping[str, str], vault: Vault) -> bool:
     """Return whether the hooks in the user's settings write to *vault*, so that the rules are to be for it."""
     with contextlib.suppress(ValueError, BadSetting):  # then there are no hooks that run
-        content = client_files.read(places.user_settings_path(environ))
+        content = client_files.read(client_files.user_settings_path(environ))
         named = {handler.program.vault for handler in hooks.find_handlers(content.text if content else "")}
         return any(_vault_of(name, environ).resolve() == vault.root for name in named)
     return False
@@ -144,7 +143,7 @@ def written_rules(environ: Mapping[str, str]) -> dict[str, str]:
 
 def rules_folder(environ: Mapping[str, str]) -> Path:
     """Return the folder of the rules that the client reads in every project."""
-    return places.user_settings_path(environ).parent / "rules"
+    return client_files.user_settings_path(environ).parent / "rules"
 
 
 def _vault_of(name: str, environ: Mapping[str, str]) -> Path:

@@ -14,25 +14,21 @@ import pytest
 from hypothesis import given, strategies as st
 from install.json_texts import NAMES, VALUES, layouts
 
+from memtool.clients import CLAUDE_HOOKS, HINTS, HOOKS
 from memtool.errors import BadSetting
-from memtool.install import hooks
-from memtool.install.claude_code.hook_list import HINTS, HOOKS
-from memtool.install.hook_shares import HookShare
+from memtool.install.hook_shares import HookShare, changes_kept
 from memtool.install.hooks import (
     Program,
-    WrongShape,
-    changes_kept,
     find_handlers,
     find_program,
-    without_hooks,
 )
-from memtool.install.json_text import parse
 from memtool.install.plans import carry_out, plan
 from memtool.processes import start_command
+from memtool.text.json_places import parse
 
 HERE = Program("/opt/memtool/bin/memtool-hook", ("--vault", "/home/陈/记忆"))
 THERE = Program("/old/bin/memtool-hook")
-EVENTS = [hook.event for hook in HOOKS]
+EVENTS = [event.name for event in CLAUDE_HOOKS.events if event.part == HOOKS]
 
 OTHERS = st.sampled_from(
     [
@@ -64,8 +60,18 @@ def settings(draw: st.DrawFn) -> dict[str, Any]:
 TEXTS = settings().flatmap(layouts) | st.sampled_from(["", "\n", "\ufeff", "{}", "{ }", "{\n}\n"])
 
 
+def share(program: Program = HERE, path: Path = Path("settings.json"), part: str = HOOKS) -> HookShare:
+    return HookShare(part, path, CLAUDE_HOOKS, program)
+
+
 def with_hooks(text: str, program: Program) -> str:
-    return hooks.with_hooks(text, program, HOOKS)
+    return share(program).put(text)
+
+
+def without_hooks(text: str, original: str | None) -> str:
+    left = share().take(text, original)
+    assert left is not None
+    return left
 
 
 def handlers_of(value: dict[str, Any]) -> list[dict[str, Any]]:
@@ -84,7 +90,7 @@ def test_uninstalling_gives_back_every_byte(text: str) -> None:
         path = Path(folder) / "settings.json"
         path.write_bytes(text.encode())
         for program, is_wanted in ((THERE, True), (HERE, True), (HERE, False)):
-            carry_out(plan([HookShare("hooks", path, program, HOOKS)], {"hooks": is_wanted}), {})
+            carry_out(plan([share(program, path)], {"hooks": is_wanted}), {})
         assert path.read_bytes() == text.encode()
         assert [entry.name for entry in Path(folder).iterdir()] == ["settings.json"]
 
@@ -182,12 +188,12 @@ def test_what_the_user_changed_is_kept_and_told() -> None:
     new = with_hooks(edited, HERE)
     group = json.loads(new)["hooks"]["PostToolUse"][0]
     assert (group["matcher"], group["hooks"][0]["timeout"], group["hooks"][0]["async"]) == ("Write", 60, True)
-    assert changes_kept(new, HOOKS) == [
+    assert changes_kept(new, CLAUDE_HOOKS) == [
         'PostToolUse: matcher "Write", not "Write|Edit|MultiEdit|NotebookEdit"',
         "PostToolUse: timeout 60, not 10",
         "PostToolUse: async true",
     ]
-    assert changes_kept(text, HOOKS) == []
+    assert changes_kept(text, CLAUDE_HOOKS) == []
     assert json.loads(without_hooks(new, None)) == {
         "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]}
     }
@@ -209,7 +215,7 @@ def test_what_was_empty_before_stays_and_what_we_made_goes() -> None:
 
 @pytest.mark.parametrize("text", ["[]", "5", '"hooks"', "null"])
 def test_settings_are_an_object(text: str) -> None:
-    with pytest.raises(WrongShape, match="should hold an object"):
+    with pytest.raises(ValueError, match="should hold an object"):
         with_hooks(text, HERE)
 
 
@@ -223,7 +229,7 @@ def test_settings_are_an_object(text: str) -> None:
     ],
 )
 def test_hooks_of_another_shape_are_refused(text: str, why: str) -> None:
-    with pytest.raises(WrongShape, match=re.escape(why)):
+    with pytest.raises(ValueError, match=re.escape(why)):
         with_hooks(text, HERE)
 
 
@@ -233,9 +239,9 @@ def test_odd_things_of_others_do_no_harm() -> None:
 
 
 def test_the_table_fits_the_client() -> None:
-    by_event = {hook.event: hook for hook in HOOKS}
+    by_event = {event.name: event for event in CLAUDE_HOOKS.events if event.part == HOOKS}
     assert by_event["PostToolUse"].matcher == "Write|Edit|MultiEdit|NotebookEdit"
-    assert all(not hook.matcher for hook in HOOKS if hook.event != "PostToolUse")
+    assert all(not hook.matcher for name, hook in by_event.items() if name != "PostToolUse")
     assert 1.5 < by_event["SessionEnd"].timeout <= 60
     text = with_hooks("", Program("/bin/memtool-hook"))
     assert json.loads(text)["hooks"]["SessionEnd"] == [
@@ -251,11 +257,8 @@ def test_hints_are_put_in_taken_out_and_left_as_they_are(tmp_path: Path) -> None
         return [handler.event for handler in find_handlers(path.read_text())]
 
     path = tmp_path / "settings.json"
-    own, more = ([hook.event for hook in table] for table in (HOOKS, HINTS))
-    shares = [
-        HookShare("hooks", path, HERE, HOOKS, frozenset(more)),
-        HookShare("hints", path, HERE, HINTS, frozenset(own)),
-    ]
+    own, more = EVENTS, [event.name for event in CLAUDE_HOOKS.events if event.part == HINTS]
+    shares = [share(path=path, part=part) for part in (HOOKS, HINTS)]
     assert events(hooks=True) == own
     assert events(hooks=True, hints=True) == events(hooks=True) == [*own, *more]
     assert events(hooks=True, hints=False) == own
@@ -265,9 +268,9 @@ def test_hints_are_put_in_taken_out_and_left_as_they_are(tmp_path: Path) -> None
 
 
 def test_the_page_for_users_names_every_hook_as_it_is() -> None:
-    page = (Path(__file__).parents[3] / "docs" / "claude-code.md").read_text(encoding="utf-8")
-    for hook in (*HOOKS, *HINTS):
-        assert re.search(rf"^\| `{hook.event}` \| {hook.deed}.* \| {hook.timeout} s \|$", page, re.MULTILINE)
+    page = (Path(__file__).parents[2] / "docs" / "claude-code.md").read_text(encoding="utf-8")
+    for hook in CLAUDE_HOOKS.events:
+        assert re.search(rf"^\| `{hook.name}` \| .* \| {hook.timeout} s \|$", page, re.MULTILINE)
         assert all(f"`{tool}`" in page for tool in hook.matcher.split("|") if tool)
 
 

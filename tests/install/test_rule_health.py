@@ -7,10 +7,10 @@ from installing import install, install_rules
 from unprivileged import unprivileged
 
 from memtool.errors import NotWritable
-from memtool.install.claude_code.health import examine_rules
-from memtool.install.claude_code.rule_files import rules_folder
+from memtool.install.claude_health import examine_rules
 from memtool.install.hooks import Program
 from memtool.install.record import call_own
+from memtool.install.rule_files import rules_folder
 from memtool.vault.layout import Vault
 
 

@@ -11,8 +11,8 @@ import pytest
 from installing import install, uninstall
 from unprivileged import unprivileged
 
+from memtool.clients import CLAUDE_HOOKS, HOOKS
 from memtool.errors import BadSetting, NoteChanged, NotWritable
-from memtool.install.claude_code.hook_list import HOOKS
 from memtool.install.hooks import Program, find_handlers
 from memtool.install.plans import original_path
 from memtool.vault import files
@@ -39,7 +39,7 @@ def test_all_comes_back_and_nothing_is_left_behind(path: Path) -> None:
     assert (installed.is_change, installed.before, installed.after) == (True, OTHERS, path.read_text())
     assert installed.original == original_path(path) == path.parent / "settings.json.memtool-backup"
     assert installed.original.read_text() == OTHERS
-    assert len(find_handlers(path.read_text())) == len(HOOKS)
+    assert len(find_handlers(path.read_text())) == sum(event.part == HOOKS for event in CLAUDE_HOOKS.events)
     uninstalled = uninstall(path)
     assert (path.read_text(), uninstalled.is_change, uninstalled.original) == (OTHERS, True, None)
     assert names(path.parent) == ["settings.json"]
@@ -47,9 +47,9 @@ def test_all_comes_back_and_nothing_is_left_behind(path: Path) -> None:
 
 def test_the_second_time_there_is_nothing_to_do(path: Path) -> None:
     install(path, PROGRAM)
-    stamp = path.stat()
+    stamp = path.stat().st_mtime_ns
     again = install(path, PROGRAM)
-    assert (again.is_change, again.diff(), path.stat()) == (False, "", stamp)
+    assert (again.is_change, again.diff(), path.stat().st_mtime_ns) == (False, "", stamp)
     uninstall(path)
     assert (uninstall(path).is_change, path.read_text()) == (False, OTHERS)
 
@@ -155,7 +155,7 @@ def test_a_link_stays_a_link_and_the_mode_stays(path: Path, tmp_path: Path) -> N
     path.symlink_to(real)
     install(path, PROGRAM)
     assert (path.is_symlink(), stat.S_IMODE(real.stat().st_mode)) == (True, 0o640)
-    assert len(find_handlers(real.read_text())) == len(HOOKS)
+    assert len(find_handlers(real.read_text())) == sum(event.part == HOOKS for event in CLAUDE_HOOKS.events)
     assert stat.S_IMODE(original_path(path).stat().st_mode) == 0o600
     uninstall(path)
     assert (path.is_symlink(), real.read_text()) == (True, OTHERS)
@@ -229,7 +229,7 @@ def test_a_folder_that_cannot_be_written_is_reported_and_all_stays(path: Path) -
     with unprivileged(), pytest.raises(NotWritable, match="Permission denied"):
         uninstall(path)
     path.parent.chmod(0o700)
-    assert len(find_handlers(path.read_text())) == len(HOOKS)
+    assert len(find_handlers(path.read_text())) == sum(event.part == HOOKS for event in CLAUDE_HOOKS.events)
 
 
 def test_an_original_that_cannot_be_kept_stops_the_installation(path: Path) -> None:

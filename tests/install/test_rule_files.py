@@ -10,15 +10,15 @@ from installing import install, install_rules, uninstall_rules
 from unprivileged import unprivileged
 
 from memtool.errors import NotWritable
-from memtool.install.claude_code.rule_files import (
+from memtool.install.hooks import Program
+from memtool.install.own_texts import is_marked, is_ours
+from memtool.install.plans import Plan
+from memtool.install.rule_files import (
     MAIN,
     are_for,
     rule_texts,
     rules_folder,
 )
-from memtool.install.hooks import Program
-from memtool.install.own_texts import is_marked, is_ours
-from memtool.install.plans import Plan
 from memtool.recall.routing.routes import read_routing
 from memtool.text.frontmatter import parse_fields, split_front_matter
 from memtool.vault.layout import Vault

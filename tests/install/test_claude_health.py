@@ -10,8 +10,9 @@ import pytest
 from installing import install
 
 from memtool import settings
-from memtool.install.claude_code import places
-from memtool.install.claude_code.health import (
+from memtool.clients import CLAUDE_HOOKS
+from memtool.install import client_files
+from memtool.install.claude_health import (
     HookFinding,
     Plugin,
     examine,
@@ -20,7 +21,6 @@ from memtool.install.claude_code.health import (
     project_notices,
     why_unread,
 )
-from memtool.install.claude_code.hook_list import HINTS, HOOKS
 from memtool.install.hooks import Program, find_program
 
 ELSEWHERE = Program("/nowhere/memtool-hook")
@@ -29,7 +29,7 @@ ELSEWHERE = Program("/nowhere/memtool-hook")
 @pytest.fixture
 def environ(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     """The environment of somebody whose client keeps its files in a folder of the test's."""
-    monkeypatch.setattr(places, "managed_settings_path", lambda: tmp_path / "managed" / "settings.json")
+    monkeypatch.setattr(client_files, "managed_settings_path", lambda: tmp_path / "managed" / "settings.json")
     return {**settings.environment(), "CLAUDE_CONFIG_DIR": str(tmp_path / "config")}
 
 
@@ -51,7 +51,7 @@ def test_without_hooks_there_is_nothing_to_say(environ: dict[str, str], project:
 def test_hooks_that_work_are_healthy(environ: dict[str, str], tmp_path: Path) -> None:
     (tmp_path / "记忆").mkdir()
     program = find_program(tmp_path / "记忆", this_project=False)
-    path = places.user_settings_path(environ)
+    path = client_files.user_settings_path(environ)
     install(path, program)
     assert examine(environ, None) == ((path,), (program,), (), None)
     assert list((tmp_path / "记忆").iterdir()) == []
@@ -60,17 +60,17 @@ def test_hooks_that_work_are_healthy(environ: dict[str, str], tmp_path: Path) ->
 def test_a_program_that_is_gone_is_broken_and_one_of_a_project_is_never_run(
     environ: dict[str, str], project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    install(places.user_settings_path(environ), ELSEWHERE)
+    install(client_files.user_settings_path(environ), ELSEWHERE)
     (gone,) = examine(environ, project).findings
     assert (gone.is_broken, gone.sentence) == (True, "the hooks run '/nowhere/memtool-hook', which is not there")
     assert "memtool install claude-code" in gone.fix
-    install(places.project_settings_path(project), Program(sys.executable, ("-m", "memtool.hook")))
+    install(client_files.project_settings_path(project), Program(sys.executable, ("-m", "memtool.hook")))
     monkeypatch.setattr(subprocess, "run", lambda *_, **__: pytest.fail("it was run"))
     assert all("does not" not in finding.sentence for finding in examine(environ, project).findings)
 
 
 def test_a_vault_that_is_gone_is_broken(environ: dict[str, str], tmp_path: Path) -> None:
-    install(places.user_settings_path(environ), find_program(tmp_path / "gone", this_project=False))
+    install(client_files.user_settings_path(environ), find_program(tmp_path / "gone", this_project=False))
     (finding,) = examine(environ, None).findings
     assert (finding.is_broken, finding.sentence) == (
         True,
@@ -79,7 +79,7 @@ def test_a_vault_that_is_gone_is_broken(environ: dict[str, str], tmp_path: Path)
 
 
 def test_a_hook_that_is_missing_is_noted(environ: dict[str, str]) -> None:
-    path = places.user_settings_path(environ)
+    path = client_files.user_settings_path(environ)
     install(path, find_program(None, this_project=False))
     value = json.loads(path.read_text())
     del value["hooks"]["Stop"], value["hooks"]["SessionEnd"]
@@ -90,7 +90,7 @@ def test_a_hook_that_is_missing_is_noted(environ: dict[str, str]) -> None:
 
 
 def test_a_file_that_the_client_ignores_is_broken(environ: dict[str, str]) -> None:
-    path = places.user_settings_path(environ)
+    path = client_files.user_settings_path(environ)
     path.parent.mkdir()
     path.write_text('{"model": "x",}')
     install(path, find_program(None, this_project=False))
@@ -100,21 +100,21 @@ def test_a_file_that_the_client_ignores_is_broken(environ: dict[str, str]) -> No
 
 
 def test_a_broken_file_is_broken_and_the_others_are_looked_at(environ: dict[str, str], project: Path) -> None:
-    install(places.user_settings_path(environ), ELSEWHERE)
-    places.shared_settings_path(project).parent.mkdir()
-    places.shared_settings_path(project).write_text("{")
+    install(client_files.user_settings_path(environ), ELSEWHERE)
+    client_files.shared_settings_path(project).parent.mkdir()
+    client_files.shared_settings_path(project).write_text("{")
     broken, gone = examine(environ, project).findings
     assert (broken.is_broken, "is not JSON" in broken.sentence) == (True, True)
     assert gone.sentence.endswith("which is not there")
-    assert installed_in(environ, project) == [places.user_settings_path(environ)]
+    assert installed_in(environ, project) == [client_files.user_settings_path(environ)]
 
 
 def test_switches_that_turn_hooks_off_are_told(environ: dict[str, str], project: Path) -> None:
     paths = (
-        places.user_settings_path(environ),
-        places.shared_settings_path(project),
-        places.project_settings_path(project),
-        places.managed_settings_path(),
+        client_files.user_settings_path(environ),
+        client_files.shared_settings_path(project),
+        client_files.project_settings_path(project),
+        client_files.managed_settings_path(),
     )
     for path in paths:
         write(path, disableAllHooks=True)
@@ -122,11 +122,11 @@ def test_switches_that_turn_hooks_off_are_told(environ: dict[str, str], project:
     for path in paths:
         write(path, disableAllHooks=False, allowManagedHooksOnly=True)
     (managed,) = obstacles(environ, project)
-    assert str(places.managed_settings_path()) in managed
+    assert str(client_files.managed_settings_path()) in managed
 
 
 def test_hooks_that_would_run_twice_are_told(environ: dict[str, str], project: Path) -> None:
-    user, local = places.user_settings_path(environ), places.project_settings_path(project)
+    user, local = client_files.user_settings_path(environ), client_files.project_settings_path(project)
     install(user, ELSEWHERE)
     install(local, ELSEWHERE)
     assert obstacles(environ, project) == []  # the client runs what is identical once
@@ -137,9 +137,9 @@ def test_hooks_that_would_run_twice_are_told(environ: dict[str, str], project: P
 
 @pytest.mark.parametrize(("enabled", "told"), [(True, 1), (False, 0)])
 def test_the_plugin_is_told_as_well(environ: dict[str, str], project: Path, enabled: bool, told: int) -> None:
-    write(places.user_settings_path(environ), enabledPlugins={"memtool@anywhere": enabled, "memtools@x": True})
+    write(client_files.user_settings_path(environ), enabledPlugins={"memtool@anywhere": enabled, "memtools@x": True})
     assert len(obstacles(environ, project)) == told
-    write(places.user_settings_path(environ), enabledPlugins=["memtool"], disableAllHooks="yes")
+    write(client_files.user_settings_path(environ), enabledPlugins=["memtool"], disableAllHooks="yes")
     assert obstacles(environ, project) == []
 
 
@@ -155,7 +155,7 @@ def program(environ: dict[str, str], tmp_path: Path) -> Path:
 
 
 def record_plugin(environ: dict[str, str], copies: object) -> None:
-    folder = places.user_settings_path(environ).parent / "plugins"
+    folder = client_files.user_settings_path(environ).parent / "plugins"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "installed_plugins.json").write_text(json.dumps({"version": 2, "plugins": {"memtool@memtool": copies}}))
 
@@ -164,9 +164,9 @@ def record_plugin(environ: dict[str, str], copies: object) -> None:
 @pytest.mark.parametrize("place", ["user", "shared", "local"])
 def test_a_plugin_alone_is_an_installation(environ: dict[str, str], project: Path, program: Path, place: str) -> None:
     paths = {
-        "user": places.user_settings_path(environ),
-        "shared": places.shared_settings_path(project),
-        "local": places.project_settings_path(project),
+        "user": client_files.user_settings_path(environ),
+        "shared": client_files.shared_settings_path(project),
+        "local": client_files.project_settings_path(project),
     }
     write(paths[place], enabledPlugins={"memtool@memtool": True, "other@memtool": True})
     record_plugin(environ, [{"scope": place, "version": "0.1.0"}])
@@ -177,8 +177,8 @@ def test_a_plugin_alone_is_an_installation(environ: dict[str, str], project: Pat
 @pytest.mark.slow
 @pytest.mark.usefixtures("program")
 def test_a_plugin_that_the_project_switches_off_is_none(environ: dict[str, str], project: Path) -> None:
-    write(places.user_settings_path(environ), enabledPlugins={"memtool@memtool": True})
-    write(places.project_settings_path(project), enabledPlugins={"memtool@memtool": False})
+    write(client_files.user_settings_path(environ), enabledPlugins={"memtool@memtool": True})
+    write(client_files.project_settings_path(project), enabledPlugins={"memtool@memtool": False})
     assert examine(environ, project).plugin is None
     assert examine(environ, None).plugin is not None
 
@@ -187,7 +187,7 @@ def test_a_plugin_that_the_project_switches_off_is_none(environ: dict[str, str],
 @pytest.mark.usefixtures("program")
 @pytest.mark.parametrize("copies", [[], "x", [{"version": 1}], [None], None])
 def test_a_plugin_that_is_enabled_and_not_installed_is_noted(environ: dict[str, str], copies: object) -> None:
-    write(places.user_settings_path(environ), enabledPlugins={"memtool@memtool": True})
+    write(client_files.user_settings_path(environ), enabledPlugins={"memtool@memtool": True})
     record_plugin(environ, copies)
     (finding,) = examine(environ, None).findings
     assert (finding.is_broken, "has not installed" in finding.sentence) == (False, True)
@@ -196,7 +196,7 @@ def test_a_plugin_that_is_enabled_and_not_installed_is_noted(environ: dict[str, 
 
 @pytest.mark.slow
 def test_a_plugin_without_its_program_is_broken(environ: dict[str, str], program: Path) -> None:
-    write(places.user_settings_path(environ), enabledPlugins={"memtool@memtool": True})
+    write(client_files.user_settings_path(environ), enabledPlugins={"memtool@memtool": True})
     record_plugin(environ, [{"version": "0.1.0"}])
     program.write_text("#!/bin/sh\nexit 0\n")
     (finding,) = examine(environ, None).findings
@@ -214,9 +214,9 @@ def test_a_plugin_without_its_program_is_broken(environ: dict[str, str], program
 @pytest.mark.slow
 @pytest.mark.usefixtures("program")
 def test_with_hooks_in_the_settings_the_plugin_is_only_noted(environ: dict[str, str]) -> None:
-    install(places.user_settings_path(environ), find_program(None, this_project=False))
-    value = json.loads(places.user_settings_path(environ).read_text())
-    write(places.user_settings_path(environ), **value, enabledPlugins={"memtool@memtool": True})
+    install(client_files.user_settings_path(environ), find_program(None, this_project=False))
+    value = json.loads(client_files.user_settings_path(environ).read_text())
+    write(client_files.user_settings_path(environ), **value, enabledPlugins={"memtool@memtool": True})
     found = examine(environ, None)
     assert found.plugin is None
     assert ["leaves every event to these" in finding.sentence for finding in found.findings] == [True]
@@ -236,7 +236,7 @@ def test_a_file_that_git_would_share_is_told(project: Path) -> None:
     assert project_notices(project) == []
     git(project, "init", "--quiet")
     (sentence,) = project_notices(project)
-    assert sentence.startswith(f"git does not ignore '{places.project_settings_path(project)}'")
+    assert sentence.startswith(f"git does not ignore '{client_files.project_settings_path(project)}'")
     (project / ".git" / "info" / "exclude").write_text("**/.claude/settings.local.json\n")
     assert project_notices(project) == []
     (project / "packages").mkdir()
@@ -247,4 +247,4 @@ def test_a_file_that_git_would_share_is_told(project: Path) -> None:
 def test_the_hooks_that_are_installed_are_those_that_the_hook_knows() -> None:
     from memtool.hook.main import ACTIONS
 
-    assert {hook.event for hook in (*HOOKS, *HINTS)} == set(ACTIONS)
+    assert {event.name for event in CLAUDE_HOOKS.events} == set(ACTIONS)
