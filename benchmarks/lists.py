@@ -13,7 +13,6 @@ import json
 import tempfile
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -73,21 +72,21 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     material = Material(parser.parse_args().folder)
     print(f"{'without':14}  items, main, wrong; recall and precision of small sessions: built, then left aside")
-    read: Callable[[str, str], str | list[str]] = languages._value  # noqa: SLF001  (the one place that reads a list)
     for kind in ("", *LISTS):
-        without = partial(_read_without, read, kind)
-        with patch.object(languages, "_value", without):
-            _forget()
+        with patch.object(languages, "_value", read_without(kind)):
+            forget()
             figures = material.measured()
         print(f"{kind or 'nothing':14}  {figures['built']}  |  {figures['aside']}")
-    _forget()
+    forget()
 
 
-def _read_without(read: Callable[[str, str], str | list[str]], kind: str, code: str, key: str) -> str | list[str]:
-    return "" if key == kind else read(code, key)
+def read_without(kind: str) -> Callable[[str, str], str | list[str]]:
+    """Return what reads lists and finds nothing for *kind*."""
+    read: Callable[[str, str], str | list[str]] = languages._value  # noqa: SLF001  (the one place that reads a list)
+    return lambda code, key: "" if key == kind else read(code, key)
 
 
-def _forget() -> None:
+def forget() -> None:
     """Empty what remembers lists."""
     for module in (languages, decisions):
         for each in vars(module).values():

@@ -1,0 +1,108 @@
+"""`python -m benchmarks.account`: measure what each weight and each word list wins, and write docs/account.md.
+
+Each is taken away in turn: a list is emptied; a number becomes 0, and then so large that it bounds nothing, of which
+the one that does less harm counts. What has a row with the same value is not measured anew, unless `--all` asks.
+`--check` names what has no row, as `tests/benchmarks/test_account.py` does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime as dt
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from importlib import import_module
+from pathlib import Path
+from unittest.mock import patch
+
+from benchmarks.account.entries import LISTS, Entry, entries
+from benchmarks.account.measures import MEASURED_BY, Figures, Measure, measures_of
+from benchmarks.account.table import PAGE, Row, parse_rows, render
+from benchmarks.lists import forget, read_without
+from benchmarks.processes import CLONE
+from memtool.text import languages
+
+HUGE = 1_000_000
+NOISE = 0.05  # points
+TODAY = dt.datetime.now(dt.UTC).date().isoformat()
+
+
+def main(arguments: list[str]) -> int:
+    """Bring the account up to date; with `--check` return 1 if something has no row."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.account", description=__doc__)
+    parser.add_argument("--shared", type=Path, default=CLONE.parent / "shared", help="the private material")
+    parser.add_argument("--all", action="store_true", help="measure everything anew")
+    parser.add_argument("--check", action="store_true", help="name what has no row")
+    parser.add_argument("--only", default="", help="names that begin so")
+    asked = parser.parse_args(arguments)
+    rows = parse_rows(PAGE.read_text("utf-8")) if PAGE.exists() else {}
+    wanted = [entry for entry in entries() if entry.name.startswith(asked.only)]
+    missing = [each for each in wanted if asked.all or rows.get(each.name, Row("", "", "", "", "")).value != each.value]
+    if asked.check:
+        print(*(f"{each.name} = {each.value}" for each in missing), sep="\n")
+        return 1 if missing else 0
+    with tempfile.TemporaryDirectory(prefix="memtool-account-", ignore_cleanup_errors=True) as scratch:
+        for row in _measured(missing, measures_of(asked.shared, Path(scratch))):
+            rows[row.name] = row
+            print(*row, sep=" | ", flush=True)
+    PAGE.write_text(render([rows[each.name] for each in entries() if each.name in rows]), encoding="utf-8")
+    return 0
+
+
+def _measured(missing: list[Entry], makers: Mapping[str, Callable[[], Measure]]) -> Iterator[Row]:
+    """Give the rows of *missing*."""
+    made: dict[str, tuple[Measure, Figures]] = {}
+    for entry in missing:
+        names = next((names for beginning, names in MEASURED_BY.items() if entry.name.startswith(beginning)), ())
+        wins = []
+        for name in names:
+            if name not in made:
+                measure = makers[name]()
+                made[name] = (measure, measure())
+            measure, whole = made[name]
+            wins.append(_wins(whole, entry, measure))
+        won = ", ".join(filter(None, wins)) or "nothing"
+        yield Row(entry.name, entry.value, won if names else "not measured", ", ".join(names), TODAY)
+
+
+def _wins(whole: Figures, entry: Entry, measure: Measure) -> str:
+    """Return what is lost without *entry*; of two ways to take a number away, by the one that loses less."""
+    losses = []
+    for value in (None,) if entry.module == LISTS else (0, HUGE):
+        try:
+            with _without(entry, value):
+                found = measure()
+        except Exception as error:  # noqa: BLE001  (a number that is needed to run at all)
+            losses.append((float(HUGE), f"needed ({type(error).__name__})"))
+            continue
+        changes = {name: whole[name] - found[name] for name in whole if abs(whole[name] - found[name]) > NOISE}
+        losses.append((sum(changes.values()), ", ".join(f"{name} {change:+.1f}" for name, change in changes.items())))
+    return min(losses)[1]
+
+
+@contextmanager
+def _without(entry: Entry, value: float | None) -> Iterator[None]:
+    """Take *entry* away: put *value* for a number wherever it was imported, or empty a list."""
+    with ExitStack() as stack:
+        if value is None:
+            kind = entry.name.removeprefix(f"{LISTS}.")
+            stack.enter_context(patch.object(languages, "_value", read_without(kind)))
+        else:
+            module, _, name = entry.name.rpartition(".")
+            home = import_module(module)
+            own = getattr(home, name)
+            importers = [each for key, each in sys.modules.items() if key.startswith("memtool.") and name[0] != "_"]
+            for each in [
+                home,
+                *(found for found in importers if found is not home and getattr(found, name, None) == own),
+            ]:
+                stack.enter_context(patch.object(each, name, type(own)(value)))
+        forget()
+        yield
+    forget()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
