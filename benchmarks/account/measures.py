@@ -20,10 +20,11 @@ from benchmarks.recall.labelled import PLAIN, known_ids, read_areas, read_conver
 from benchmarks.recall.sessions import Hook, hold
 from benchmarks.recall.vaults import Shelf, write_vault
 from memtool.index.engine import Index, Place, use_index
-from memtool.index.evaluation import HitSpan, KnownQuestion, evaluate, parse_questions
+from memtool.index.evaluation import KnownQuestion, evaluate, parse_questions
 from memtool.index.filters import Filter
 from memtool.index.search import search
 from memtool.vault.layout import Vault, open_vault
+from memtool.vault.memory import Location
 
 Figures = Mapping[str, float]
 Measure = Callable[[], Figures]
@@ -112,9 +113,9 @@ def _search_set(source: Path, folder: Path) -> tuple[Vault, Sequence[KnownQuesti
 
 
 def _mrr(vault: Vault, known: Sequence[KnownQuestion]) -> float:
-    def answers(index: Index) -> list[list[HitSpan]]:
+    def answers(index: Index) -> list[list[Location]]:
         hits = (search(index, each.query, Filter(TODAY), limit=DEPTH).hits for each in known)
-        return [[HitSpan(hit.path, hit.start_line, hit.end_line) for hit in found] for found in hits]
+        return [[hit.memory.place for hit in found] for found in hits]
 
     return 100 * evaluate(known, use_index(Place(vault, vault.state_path), answers))["mrr@10"]
 
