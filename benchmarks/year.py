@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from memtool.git import tell
-from memtool.history.commits import author_options
+from memtool.history.repository import get_own_repository
 from memtool.history.template import make_vault
 from memtool.vault.authors import COMMAND, DECISION, FIX, RULE, USER
 from memtool.vault.facts import Fact, render_facts
@@ -80,7 +80,14 @@ def make_year(folder: Path, *, sessions: int, days: int, projects: int) -> Path:
         facts = [_fact(draw, f"fact-{at}-{number}") for number in range(1_500 // 40)]
         _write(area / "facts.json", render_facts(facts))
     tell(vault.root, "add", "-A", timeout=600)
-    tell(vault.root, *author_options(vault.root), "commit", "--quiet", "--message=init: a year of work", timeout=600)
+    tell(
+        vault.root,
+        *get_own_repository(vault.root).author_options,
+        "commit",
+        "--quiet",
+        "--message=init: a year of work",
+        timeout=600,
+    )
     _in_process(vault.root, folder.parent, _INDEX)  # as it stands in a vault that is in use
     return vault.root
 

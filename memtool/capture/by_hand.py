@@ -14,7 +14,8 @@ from memtool.capture.kept_note import kept_note
 from memtool.capture.source import find_source
 from memtool.errors import HistoryFailed, MemtoolError
 from memtool.git import ask, texts_in
-from memtool.history import commits as history
+from memtool.history.commits import NewContent, commit_contents
+from memtool.history.repository import get_own_repository
 from memtool.vault.daily import DailyItem, DailyParts, put_together, take_apart
 from memtool.vault.files import read_content
 from memtool.vault.hand_edits import keep_hand_edits
@@ -38,18 +39,18 @@ def keep_what_is_by_hand(vault: Vault, refs: Iterable[str]) -> None:
 
 def _keep(vault: Vault, refs: Iterable[str]) -> None:
     staged = ask(vault.root, "diff", "--cached", "--name-only", "--no-renames", "-z").out.split("\0")
-    contents: dict[str, history.NewContent | None] = {}
+    contents: dict[str, NewContent | None] = {}
     ours = [ref for ref in refs if ref not in staged and ref.endswith(".md") and "\n" not in ref]
     ours = [ref for ref in ours if ref.startswith((_SESSIONS, f"{vault.daily}/"))]
     before = texts_in(vault.root, "HEAD", ours)
     for ref in ours:
         with suppress(OSError, UnicodeDecodeError, MemtoolError):  # gone, broken, or a link out of the vault
             if (own := _of_owner(vault, ref, before.get(ref))) is not None:
-                contents[ref] = history.NewContent(own.encode())
+                contents[ref] = NewContent(own.encode())
     if contents:
-        history.refuse_unfinished(vault.root)
-        history.refuse_programs(vault.root)
-        history.commit_contents(vault.root, contents, f"keep: {', '.join(contents)}"[:200], is_ours=False)
+        repository = get_own_repository(vault.root)
+        repository.refuse_unsafe()
+        commit_contents(repository, contents, f"keep: {', '.join(contents)}"[:200], is_ours=False)
 
 
 def _of_owner(vault: Vault, ref: str, before: str | None) -> str | None:

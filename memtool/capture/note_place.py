@@ -17,7 +17,7 @@ from memtool.capture.kept_note import kept_note
 from memtool.capture.source import Source
 from memtool.errors import MemtoolError
 from memtool.git import ask, tell, texts_in
-from memtool.history import commits as history
+from memtool.history.commits import commit
 from memtool.history.mending import locked
 from memtool.history.syncing import Remote
 from memtool.history.uncommitted import note_uncommitted
@@ -186,4 +186,4 @@ def _give_way(vault: Vault, ref: str, session: str) -> None:
                 changed.append(path.relative_to(vault.root).as_posix())
     write_record(vault, session, read_record(vault, session)._replace(ref=renamed))
     with locked(vault):
-        history.commit(vault.root, changed, f"sync: {renamed} gives way to another session's note")
+        commit(vault.root, changed, f"sync: {renamed} gives way to another session's note")

@@ -11,8 +11,9 @@ from memtool.cli import output
 from memtool.cli.log import fields_of, heading, remark
 from memtool.cli.session import Session, with_vault
 from memtool.errors import UsageError
-from memtool.history.changes import Change, check_own_history, find_change, read_changes
+from memtool.history.changes import Change, find_change, read_changes
 from memtool.history.past import Difference, since, uncommitted, what_changed
+from memtool.history.repository import get_own_repository
 from memtool.index.filters import parse_day
 
 
@@ -30,7 +31,7 @@ def command(session: Session, change: str, *, day: str | None, is_waiting: bool,
     if sum(map(bool, (change, day, is_waiting))) > 1:
         raise UsageError("CHANGE, --since and --uncommitted exclude each other")
     vault = session.vault
-    check_own_history(vault)
+    get_own_repository(vault.root)
     about: dict[str, Any] = {}
     if day:
         begun = dt.date.fromisoformat(parse_day(day, session.work.now().date()))

@@ -11,7 +11,7 @@ from memtool.cli import output
 from memtool.cli.session import Session, with_vault
 from memtool.errors import NoteNotFound
 from memtool.history.changes import Change, ChangedFile, read_changes, with_files
-from memtool.history.commits import AUTHOR
+from memtool.history.repository import AUTHOR
 from memtool.index.engine import use_index
 from memtool.index.lookup import find_ref
 from memtool.text.lines import counted

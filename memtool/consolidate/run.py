@@ -28,8 +28,8 @@ from memtool.consolidate.proposals import Judged, Proposal
 from memtool.consolidate.session_views import ARCHIVE, SessionView, read_sessions
 from memtool.consolidate.week import Week, keep_run, the_only_run
 from memtool.errors import MemtoolError, NoteNotFound, UsageError
-from memtool.history import commits as history
 from memtool.history.one_commit import Kept, alone, commit, commit_noted, edited_by_hand, keep_edits
+from memtool.history.repository import refuse_unfinished_vault
 from memtool.history.uncommitted import note_uncommitted
 from memtool.index.engine import catch_up
 from memtool.llm import is_set_up
@@ -85,7 +85,7 @@ def consolidate(work: Workspace, week: Week, parts: RunParts = RunParts(), *, dr
     """
     with the_only_run(work, week, dry=dry):
         if not dry:
-            history.refuse_unfinished_vault(work.vault.root)
+            refuse_unfinished_vault(work.vault.root)
         outcome = Outcome(week, is_open=parts.review)
         everything = read_sessions(work.vault)
         sessions = [view for view in everything if view.date[:10] <= week.last.isoformat()]
@@ -132,7 +132,7 @@ def apply_review(work: Workspace, week: Week, choices: Mapping[str, review.Choic
         MemtoolError: the vault cannot be read or written.
     """
     with the_only_run(work, week, dry=True):
-        history.refuse_unfinished_vault(work.vault.root)
+        refuse_unfinished_vault(work.vault.root)
         outcome, ref = Outcome(week), review.review_ref(week)
         path = work.vault.path(ref)
         if choices is None:

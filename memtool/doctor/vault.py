@@ -12,7 +12,7 @@ from pathlib import Path
 from memtool.consolidate.review import stored_proposals, weeks_to_review
 from memtool.doctor.check import BROKEN, NOTE, OK, Check, broken
 from memtool.errors import MemtoolError
-from memtool.history import commits as history
+from memtool.history import repository as history
 from memtool.history.driver import driver_problem
 from memtool.history.syncing import distance, find_remote
 from memtool.memory.fact_book import read_facts

@@ -10,9 +10,10 @@ from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
-from memtool.errors import BrokenVaultFile, HistoryFailed, NoteNotFound, UsageError
+from memtool.errors import BrokenVaultFile, NoteNotFound, UsageError
 from memtool.git import ask, tell
-from memtool.history.commits import SIGNATURE, find_repository, has_commits, refuse_programs
+from memtool.history.commits import SIGNATURE
+from memtool.history.repository import Repository, get_own_repository
 from memtool.text.languages import all_labels
 from memtool.vault.facts import Fact, parse_facts
 from memtool.vault.layout import FACTS_FILE, Vault
@@ -83,35 +84,26 @@ class Change(NamedTuple):
         return is_step and not self.undone_by and len(self.parents) == 1
 
 
-def check_own_history(vault: Vault) -> None:
-    """Refuse a vault that has no history of its own.
-
-    Raises:
-        HistoryFailed: git is missing, or the vault is no git repository of its own.
-    """
-    repository = find_repository(vault.root)
-    if repository != vault.root:
-        where = f"it lies in the repository '{repository}'" if repository else "it is no git repository"
-        hint = "`memtool init` in the vault makes it one; from then on its changes are kept."
-        raise HistoryFailed(f"the vault has no history of its own: {where}", hint=hint)
-
-
 def read_changes(vault: Vault, *paths: str) -> list[Change]:
     """Return the changes of the vault, newest first; with *paths*, those of these files only, numbered as in all.
 
     Raises:
         HistoryFailed: the vault has no history, or git refuses.
     """
-    check_own_history(vault)
-    if not has_commits(vault.root):
+    return _changes_in(get_own_repository(vault.root), *paths)
+
+
+def _changes_in(repository: Repository, *paths: str) -> list[Change]:
+    if not repository.head:
         return []
-    said = tell(vault.root, "log", "-z", "--no-show-signature", f"--format=tformat:{'%x00'.join(_FIELDS)}")
+    root = repository.top
+    said = tell(root, "log", "-z", "--no-show-signature", f"--format=tformat:{'%x00'.join(_FIELDS)}")
     parts = said.split("\0")
     rows = [parts[at : at + len(_FIELDS)] for at in range(0, len(parts) - 1, len(_FIELDS))]
     changes = list(_with_undone([_change(number, row) for number, row in enumerate(rows, 1)]))
     if not paths:
         return changes
-    named = set(tell(vault.root, "log", "--no-show-signature", "--format=%H", "--", *paths).split())
+    named = set(tell(root, "log", "--no-show-signature", "--format=%H", "--", *paths).split())
     return [change for change in changes if change.commit in named]
 
 
@@ -202,8 +194,9 @@ def blame(vault: Vault, ref: str, first: int = 0, last: int = 0) -> list[Origin]
         NoteNotFound: there are no such lines.
         HistoryFailed: the vault has no history, or git refuses.
     """
-    changes = {change.commit: change for change in read_changes(vault)}
-    refuse_programs(vault.root)
+    repository = get_own_repository(vault.root)
+    repository.refuse_programs()
+    changes = {change.commit: change for change in _changes_in(repository)}
     lines = ("-L", f"{first},{last}") if first else ()
     vault.path(ref)  # it lies in the vault
     options = ("--porcelain", "--no-progress", "--no-textconv", "-w", *lines)

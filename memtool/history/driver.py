@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 
 from memtool.git import ask, setting_of, tell
-from memtool.history import commits as history
 from memtool.history.merging import CONFLICT
+from memtool.history.repository import OWN_DRIVER, refuse_pipes
 from memtool.processes import ISOLATED
 from memtool.resources import shipped
 from memtool.vault import files
@@ -42,11 +42,11 @@ def install_driver(vault: Vault) -> None:
         NoteChanged, NotWritable, BrokenVaultFile: the attributes cannot be read or written.
     """
     wanted = driver_command()
-    if setting_of(vault.root, history.OWN_DRIVER) != wanted:
+    if setting_of(vault.root, OWN_DRIVER) != wanted:
         tell(vault.root, "config", "--local", f"merge.{_NAME}.name", "notes of memtool")
-        tell(vault.root, "config", "--local", history.OWN_DRIVER, wanted)
+        tell(vault.root, "config", "--local", OWN_DRIVER, wanted)
     path, lines = _attributes_path(vault), driver_attributes()
-    history.refuse_pipes(vault.root, ())
+    refuse_pipes(vault.root, ())
     if not _is_named(path):
         files.change(path, lambda text: f"{text.rstrip()}\n\n{lines}" if text else lines)
 
@@ -55,7 +55,7 @@ def driver_problem(vault: Vault) -> str:
     """Return why the driver does not merge in this clone, as a sentence; empty if it does, or has nothing to merge."""
     if not ask(vault.root, "remote").out.strip():
         return ""
-    if setting_of(vault.root, history.OWN_DRIVER) != driver_command() or not _is_named(_attributes_path(vault)):
+    if setting_of(vault.root, OWN_DRIVER) != driver_command() or not _is_named(_attributes_path(vault)):
         return "this clone does not know what merges the notes of two machines"
     return ""
 

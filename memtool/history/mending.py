@@ -11,8 +11,9 @@ from typing import Any
 
 from memtool.errors import MemtoolError
 from memtool.git import FROM_STDIN, ask, tell
-from memtool.history import commits as history
 from memtool.history.changes import MEND
+from memtool.history.commits import commit, is_signed
+from memtool.history.repository import get_own_repository, own_repository
 from memtool.history.uncommitted import note_uncommitted
 from memtool.history.undo_steps import complete_undo, steps_of
 from memtool.processes import CutOff, begin, cut_off, journal
@@ -49,7 +50,8 @@ def mend(vault: Vault, left: CutOff) -> None:
     What git refuses now is committed with the next change.
     """
     try:
-        if history.find_repository(vault.root) != vault.root:
+        repository = own_repository(vault.root)
+        if repository is None:
             return
         for path in _left_by_git(vault.root):
             with suppress(OSError):
@@ -59,7 +61,7 @@ def mend(vault: Vault, left: CutOff) -> None:
         for plan in left.plans:
             complete_undo(vault, plan)
             _take_back_merge(vault, plan, left.at)
-        history.commit(vault.root, _inside(left), _MESSAGE, author=vault.author)
+        commit(repository, _inside(left), _MESSAGE, author=vault.author)
     except (MemtoolError, OSError, ValueError, TypeError):  # a journal may come with a stranger's vault
         note_uncommitted(vault, _inside(left))
 
@@ -131,9 +133,9 @@ def complete_merge(vault: Vault) -> None:
     with vault.lock(), vault.lock("daily"):
         path = Path(vault.root, tell(vault.root, "rev-parse", "--git-path", "MERGE_MSG").strip())
         message = files.read_text(path)[0] if path.is_file() else ""
-        if not history.is_signed(message):  # it is its owner's
+        if not is_signed(message):  # it is its owner's
             return
-        author = history.author_options(vault.root)
+        author = get_own_repository(vault.root).author_options
         settle(vault, was_cut_off=True)
         tell(vault.root, *author, "commit", "--quiet", "--no-verify", "--cleanup=strip", f"--message={message}")
 

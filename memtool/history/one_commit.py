@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memtool.errors import HistoryFailed
-from memtool.git import tell
-from memtool.history import commits as history
+from memtool.history import commits
 from memtool.history.mending import locked
-from memtool.history.quick_commit import commit_known
+from memtool.history.repository import Repository, look_at, own_repository, uncommitted_files
 from memtool.history.uncommitted import note_uncommitted, noted, take_noted
 from memtool.text.lines import brief, width
 from memtool.vault.layout import Vault
@@ -27,7 +26,7 @@ _PAUSE = 0.05
 _SHOWN = 10  # signs of a commit's name
 _LONGEST_SUBJECT = 72  # columns
 
-_looked: dict[Path, history.Repository | None] = {}  # what was looked up of the vaults whose lock is held here
+_looked: dict[Path, Repository | None] = {}  # of the vaults whose lock is held here
 
 
 class Kept(NamedTuple):
@@ -58,19 +57,19 @@ def alone(vault: Vault) -> Iterator[None]:
 
 
 def keep_edits(vault: Vault, refs: Sequence[str]) -> None:
-    """Commit what the user wrote into the files *refs*, as the user's, so that the next commit of them holds one deed.
+    """Commit what the user wrote into the files *refs*, as the user's, so that the next commit of them is one change.
 
     Raises:
         NotWritable: the vault cannot be written.
     """
     with contextlib.suppress(HistoryFailed):  # the commit says it
-        repository = _looked.get(vault.root) or history.open_repository(vault.root)
-        if repository and repository.top == vault.root:
-            repository = history.look_at(repository, refs)
-        if vault.root in _looked:
-            _looked[vault.root] = repository
-        if repository and repository.clean is not None:
-            return
+        repository = _opened(vault)
+        if repository:
+            repository = look_at(repository, refs)
+            if vault.root in _looked:
+                _looked[vault.root] = repository
+            if repository.clean is not None:
+                return
     commit(vault, refs, KEEP, ", ".join(refs))
 
 
@@ -78,40 +77,33 @@ def commit(vault: Vault, refs: Sequence[str], deed: str, what: str, why: str = "
     """Commit the files *refs*; a vault that is no repository of its own is left without a commit, and says so."""
     subject = f"{deed}: {brief(what, _LONGEST_SUBJECT - width(deed) - 2)}"
     message = f"{subject}\n\n{why}" if why else subject
-    try:
-        repository = _looked.get(vault.root) or history.open_repository(vault.root)
-        if repository is None or repository.top != vault.root:
-            return Kept(notice="nothing was committed: the vault is no git repository of its own (`memtool init`)")
-        is_known = len(refs) == 1 and set(refs) <= (repository.clean or {}).keys()
-        if is_known and (made := commit_known(repository, refs[0], message, author=vault.author)):
-            return Kept(made[:_SHOWN])
-        if not _committed(vault, repository, refs, message):
-            return Kept(notice="nothing was committed: for git, nothing has changed")
-        return Kept(tell(vault.root, "rev-parse", "--short", "HEAD").strip())
-    except HistoryFailed as error:
-        if deed != KEEP:
-            note_uncommitted(vault, refs)  # the next capture takes it along
-        return Kept(notice=f"the file is written, but not committed: {error}. {error.hint}")
-
-
-def _committed(vault: Vault, repository: history.Repository, refs: Sequence[str], message: str) -> bool:
-    """Commit, and wait a little for others who use the repository now, such as an editor."""
     deadline = time.monotonic() + _GIT_PATIENCE
     while True:
         try:
-            is_ours = not message.startswith(f"{KEEP}: ")
-            return bool(history.commit(repository, refs, message, is_ours=is_ours, author=vault.author))
+            repository = _opened(vault)
+            if repository is None:
+                return Kept(notice="nothing was committed: the vault is no git repository of its own (`memtool init`)")
+            made = commits.commit(repository, refs, message, is_ours=deed != KEEP, author=vault.author)
+            return Kept(made[:_SHOWN], "" if made else "nothing was committed: for git, nothing has changed")
         except HistoryFailed as error:
+            # An editor may use the repository now.
             if "index.lock" not in str(error) or time.monotonic() >= deadline:
-                raise
+                if deed != KEEP:
+                    note_uncommitted(vault, refs)  # the next capture takes it along
+                return Kept(notice=f"the file is written, but not committed: {error}. {error.hint}")
         time.sleep(_PAUSE)
+
+
+def _opened(vault: Vault) -> Repository | None:
+    """Return the repository of *vault*, opened once while its lock is held; None if it has none of its own."""
+    return _looked.get(vault.root) or own_repository(vault.root)
 
 
 def edited_by_hand(vault: Vault) -> frozenset[str]:
     """Return the files that are changed and in no commit, and that memtool did not write; none without a history."""
     with contextlib.suppress(HistoryFailed):
-        if history.find_repository(vault.root) == vault.root:
-            return frozenset(history.uncommitted_files(vault.root)) - frozenset(noted(vault))
+        if own_repository(vault.root):
+            return frozenset(uncommitted_files(vault.root)) - frozenset(noted(vault))
     return frozenset()
 
 
@@ -129,11 +121,11 @@ def commit_noted(
     """
     if not noted(vault):
         return
-    is_own = history.find_repository(vault.root) == vault.root
+    repository = own_repository(vault.root)
     # Others commit, too: `memtool remember`, say.
     with writing_in(vault.state_path), contextlib.nullcontext() if is_alone else locked(vault):
         for refs in take_noted(vault):
-            if is_own and refs:
+            if repository and refs:
                 if before:
                     before(refs)
-                history.commit(vault.root, refs, message)
+                commits.commit(repository, refs, message)

@@ -19,8 +19,8 @@ from typing import NamedTuple
 
 from memtool.errors import HistoryFailed, NotWritable, UsageError
 from memtool.git import tell
-from memtool.history import commits as history
-from memtool.history.changes import Change, check_own_history
+from memtool.history.changes import Change
+from memtool.history.repository import get_own_repository
 from memtool.vault.layout import SETTINGS_FILE, Vault, open_vault
 from memtool.vault.state import find_state_folder, outer_folder, state_folder
 
@@ -63,7 +63,7 @@ def past_vault(vault: Vault, moment: dt.datetime, cache: Path) -> Past:
         HistoryFailed: the vault has no history, or none that reaches so far back.
         NotWritable: the copy cannot be made.
     """
-    check_own_history(vault)
+    repository = get_own_repository(vault.root)
     commit = commit_before(vault, moment)
     if not commit:
         first = tell(vault.root, "log", "--no-show-signature", "--reverse", "--format=%cI").partition("\n")[0]
@@ -74,6 +74,7 @@ def past_vault(vault: Vault, moment: dt.datetime, cache: Path) -> Past:
         if folder.is_dir():
             _mend(vault, commit, folder)
         else:
+            repository.refuse_programs()
             _copy(vault, commit, folder, cache)
     except OSError as error:
         raise NotWritable(f"cannot write '{folder}': {error.strerror}") from None
@@ -85,7 +86,6 @@ def past_vault(vault: Vault, moment: dt.datetime, cache: Path) -> Past:
 
 def _copy(vault: Vault, commit: str, folder: Path, cache: Path) -> None:
     """Make the copy aside, and move it to *folder* when it is whole."""
-    history.refuse_programs(vault.root)
     folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     aside = Path(tempfile.mkdtemp(prefix=".making-", dir=folder.parent))
     try:
@@ -192,7 +192,7 @@ def since(vault: Vault, day: dt.date) -> list[Difference]:
 
 def uncommitted(vault: Vault) -> list[Difference]:
     """Return the differences between the folder and the last commit; new files are named without their lines."""
-    history.refuse_programs(vault.root)
+    get_own_repository(vault.root).refuse_programs()
     new = tell(vault.root, "ls-files", "--others", "--exclude-standard", "-z").split("\0")
     return [*_between(vault, "HEAD"), *(Difference(path, "added", ()) for path in new if path)]
 

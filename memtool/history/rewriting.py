@@ -18,7 +18,7 @@ from typing import IO, NamedTuple, cast
 
 from memtool.errors import HistoryFailed
 from memtool.git import GitAnswer, ask, environment, program_of, refused, tell
-from memtool.history import commits as history
+from memtool.history.repository import get_own_repository, open_repository
 from memtool.text.lines import some_of
 from memtool.vault.masking import Mask, masked_content
 
@@ -43,17 +43,16 @@ def refuse_unsafe(root: Path) -> None:
     Raises:
         HistoryFailed: the sentence says why, and its hint what to do.
     """
-    repository = history.find_repository(root)
+    repository = open_repository(root)
     if repository is None:
         raise HistoryFailed("the vault has no history: it is no git repository", hint="Leave --history away.")
-    if repository != root:
+    if repository.top != root:
         hint = "Rewrite it there with `git filter-repo --replace-text`, as all of that repository agrees."
-        raise HistoryFailed(f"the vault lies in the repository '{repository}', which holds more than it", hint=hint)
-    history.refuse_unfinished(root)
-    history.refuse_programs(root)
+        raise HistoryFailed(f"the vault lies in the repository '{repository.top}', which holds more than it", hint=hint)
+    repository.refuse_unsafe()
     if staged := [name for name in tell(root, "diff", "--cached", "--name-only", "-z").split("\0") if name]:
         raise HistoryFailed(f"you have staged changes ({some_of(staged, 3)})", hint="Commit or unstage them first.")
-    git = Path(tell(root, "rev-parse", "--absolute-git-dir").strip())
+    git = repository.git_folder
     parts = {
         "shallow": "it is a shallow clone; `git fetch --unshallow` completes it",
         "objects/info/alternates": "it shares its objects with another repository; `git repack -a -d` copies them",
@@ -107,7 +106,7 @@ def _named_stashes(root: Path) -> list[str]:
 
 def _follow(root: Path, changed: dict[str, str], stashes: list[str]) -> None:
     """Bring notes to the commits of now, and the list of stashes."""
-    identity = history.author_options(root)
+    identity = get_own_repository(root).author_options
     pairs = "".join(f"{old} {new}\n" for old, new in changed.items()).encode()
     for ref in tell(root, "for-each-ref", "--format=%(refname)", "refs/notes").split():
         tell(root, *identity, "notes", f"--ref={ref}", "copy", "--force", "--stdin", stdin=pairs)

@@ -16,12 +16,12 @@ from typing import NamedTuple
 
 from memtool.errors import HistoryFailed, RemoteFailed
 from memtool.git import GitAnswer, ask, setting_of, tell
-from memtool.history import commits as history
 from memtool.history.arrivals import arrivals, put_aside
-from memtool.history.changes import check_own_history
+from memtool.history.commits import commit, signed
 from memtool.history.driver import install_driver
 from memtool.history.mending import complete_merge, locked, settle
 from memtool.history.one_commit import commit_noted
+from memtool.history.repository import get_own_repository, uncommitted_files
 from memtool.history.rewriting import refuse_purged
 from memtool.processes import note_plan
 from memtool.text.lines import counted, some_of
@@ -38,7 +38,7 @@ _SINCE = f"capture: what was written since{_NL}So that it is known on the other 
 
 _PROTOCOLS = {"GIT_ALLOW_PROTOCOL": "ssh:https:file"}
 ADDRESS = re.compile(r"(?:ssh|https|file)://\S.*|(?!-)(?:[^:/@\s]+@)?[^:/@\s]+:(?!:|//).+|[./~].*|[A-Za-z]:[\\/].*")
-# Settings of a repository that make git run a program to reach a remote or to merge: see `history.refuse_programs`.
+# Settings of a repository that make git run a program to reach a remote or to merge: see `Repository.refuse_programs`.
 _GREP = ("--threads=1", "-l", "-z", "--no-textconv", "-F")  # half the work of many threads and an expression
 _PROGRAMS = (
     r"^(filter|hook|credential|protocol)\.|^core\.(sshcommand|gitproxy|askpass)$|^gc\.recentobjectshook$"
@@ -117,7 +117,7 @@ def sync(
         HistoryFailed: the vault has no history, or is in the middle of something.
         Busy: another sync of this vault is at work for too long.
     """
-    check_own_history(vault)
+    get_own_repository(vault.root, _PROGRAMS).refuse_programs()
     with locked(vault, "sync", timeout=_TIMEOUT):
         return _sync(vault, wait, after_merge, before_commit, before_merge, join=join, edits=edits)
 
@@ -132,18 +132,17 @@ def _sync(
     join: bool,
     edits: bool,
 ) -> Synced:
-    history.refuse_programs(vault.root, _PROGRAMS)
     with locked(vault, timeout=_PATIENCE):
         complete_merge(vault)
-    history.refuse_unfinished(vault.root)
+    get_own_repository(vault.root).refuse_unfinished()
     remote = find_remote(vault)
     install_driver(vault)
     received, aside = 0, dict[str, str]()
     for attempt in range(1, _TRIES + 1):
         commit_noted(vault, _SINCE, before=before_commit)
-        if edits and (names := history.uncommitted_files(vault.root)):
+        if edits and (names := uncommitted_files(vault.root)):
             with locked(vault, timeout=_PATIENCE):
-                history.commit(vault.root, names, f"Edits of {counted(len(names), 'file')}", is_ours=False)
+                commit(vault.root, names, f"Edits of {counted(len(names), 'file')}", is_ours=False)
         fetch(vault, remote)
         refuse_purged(vault.root, remote.tracked)
         ahead, behind = distance(vault, remote)
@@ -154,7 +153,7 @@ def _sync(
             after_merge()
             ahead, _ = distance(vault, remote)
         if not ahead or _push(vault, remote):
-            waiting = history.uncommitted_files(vault.root)
+            waiting = uncommitted_files(vault.root)
             return Synced(remote.name, received, ahead, unsolved(vault), waiting, aside)
         wait(attempt)
     hint = "Nothing is lost. Sync again in a moment."
@@ -223,10 +222,10 @@ def _merge(vault: Vault, remote: Remote, count: int, *, join: bool) -> dict[str,
         RemoteFailed: it holds what is no file of a vault. Nothing was merged.
     """
     subject = f"sync: {counted(count, 'change')} of another machine"
-    message = f"--message={history.signed(f'{subject}{_NL}Both went on since they met last.')}"
+    message = f"--message={signed(f'{subject}{_NL}Both went on since they met last.')}"
     options = ["--no-edit", "--no-stat", "--no-autostash", "--no-verify-signatures", message]
     options += ["--allow-unrelated-histories"] if join else []
-    author = history.author_options(vault.root)
+    author = get_own_repository(vault.root).author_options
     with locked(vault, timeout=_PATIENCE), vault.lock(), vault.lock("daily"):
         commit_noted(vault, _SINCE, is_alone=True)
         news = tell(vault.root, "rev-parse", remote.tracked).strip()  # exactly what is looked at is merged
@@ -252,7 +251,7 @@ def _why_not(vault: Vault, remote: Remote, answer: GitAnswer) -> HistoryFailed:
         hint = "If both are yours, `memtool sync --join` makes one vault of them."
         return RemoteFailed(f"the remote '{remote.name}' holds a vault that began by itself", hint=hint)
     news = tell(vault.root, "diff", "--name-only", "--no-renames", "-z", f"HEAD...{remote.tracked}").split("\0")
-    if both := [name for name in history.uncommitted_files(vault.root) if name in news]:
+    if both := [name for name in uncommitted_files(vault.root) if name in news]:
         hint = "Commit that, or let `memtool sync --edits` do it; then both are merged."
         named = some_of([f"'{name}'" for name in both], _NAMED)
         sentence = f"another machine changed what you have changed and not committed: {named}"

@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from memtool.errors import HistoryFailed, NoteChanged, NotWritable, OutsideVault, UsageError, VaultNotFound
-from memtool.history import commits as history
+from memtool.git import tell
+from memtool.history.commits import commit
 from memtool.history.driver import install_driver
+from memtool.history.repository import find_repository, has_commits, ignores, make_repository
 from memtool.resources import shipped
 from memtool.vault import files
 from memtool.vault.layout import SETTINGS_FILE, Vault, open_vault
@@ -122,8 +124,8 @@ def _add_missing(vault: Vault, template: dict[str, str]) -> tuple[tuple[str, ...
 def _keep_history(vault: Vault, template: dict[str, str], announce: Callable[[str], None]) -> tuple[bool, list[str]]:
     """Commit what `make_vault` added, and in a repository of our own making the notes that were there before."""
     try:
-        repository = history.find_repository(vault.root)
-        if repository and history.ignores(repository, vault.root):
+        repository = find_repository(vault.root)
+        if repository and ignores(repository, vault.root):
             repository = None  # the outer repository will not keep it, so the vault gets one of its own
         if repository not in (None, vault.root):
             return False, [f"this folder belongs to the git repository '{repository}', so nothing was committed"]
@@ -144,20 +146,20 @@ def _commit(
             write_state(unfinished, b"")
         except OSError as error:
             raise NotWritable(f"cannot write '{unfinished}': {error.strerror}") from None
-        history.make_repository(vault.root)
-    if not unfinished.exists() or history.has_commits(vault.root):
+        make_repository(vault.root)
+    if not unfinished.exists() or has_commits(vault.root):
         unfinished.unlink(missing_ok=True)
-        return bool(history.commit(vault.root, ours, "Add what memtool needs")), []
+        return bool(commit(vault.root, ours, "Add what memtool needs")), []
     notes = [ref for ref in _notes(vault.root) if ref not in ours]
     if len(notes) >= _MANY:
         announce(f"committing the {len(notes):,} notes that are here to the vault's history, which may take minutes")
-    committed = history.commit(vault.root, [*template, *notes], "Make a vault", timeout=None)
+    committed = commit(vault.root, [*template, *notes], "Make a vault", timeout=None)
     unfinished.unlink()
-    return bool(committed), _say(notes, committed)
+    return bool(committed), _say(notes, set(tell(vault.root, "ls-files", "-z").split("\0")))
 
 
-def _say(notes: Sequence[str], committed: Sequence[str]) -> list[str]:
-    saved = len(set(notes) & set(committed))
+def _say(notes: Sequence[str], committed: set[str]) -> list[str]:
+    saved = len(set(notes) & committed)
     notices = [f"the first commit also holds the notes that were here ({saved}), but no attachments"] if saved else []
     if saved < len(notes):
         notices.append(

@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 
 from memtool.errors import NoteChanged, NotWritable
 from memtool.git import FROM_STDIN, ask, tell
-from memtool.history import commits as history
 from memtool.history.changes import UNDOES
+from memtool.history.commits import NewContent, commit_contents
+from memtool.history.repository import Repository, get_own_repository
 from memtool.vault import files
 from memtool.vault.layout import Vault
 
@@ -47,7 +48,7 @@ def complete_undo(vault: Vault, plan: dict[str, Any]) -> None:
         with suppress(NoteChanged):  # it was written already, or changed since
             write_step(vault, step)
     if plan["undoes"] not in tell(vault.root, "log", "-1", f"--format=%(trailers:key={UNDOES},valueonly)"):
-        commit_steps(vault, steps, plan["message"])
+        commit_steps(vault, get_own_repository(vault.root), steps, plan["message"])
     # git's index may be behind
     ask(vault.root, "reset", "--quiet", *FROM_STDIN, paths=[step.ref for step in steps])
 
@@ -61,14 +62,14 @@ def steps_of(plan: Mapping[str, Any]) -> list[UndoStep]:
     return []
 
 
-def commit_steps(vault: Vault, steps: Sequence[UndoStep], message: str) -> str:
+def commit_steps(vault: Vault, repository: Repository, steps: Sequence[UndoStep], message: str) -> str:
     """Commit the files of *steps*, and return the commit."""
     contents = {
-        step.ref: None if step.head is None else history.NewContent(base64.b64decode(step.head), step.mode)
+        step.ref: None if step.head is None else NewContent(base64.b64decode(step.head), step.mode)
         for step in steps
         if step.is_committed
     }
-    return history.commit_contents(vault.root, contents, message, author=vault.author)
+    return commit_contents(repository, contents, message, author=vault.author)
 
 
 def write_step(vault: Vault, step: UndoStep) -> None:

@@ -6,16 +6,15 @@ import base64
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import NamedTuple
 
 from memtool.errors import BrokenVaultFile, HistoryFailed, NotWritable, UsageError
 from memtool.git import tell
-from memtool.history import commits as history
 from memtool.history.changes import CONSOLIDATE, INIT, UNDO, UNDOES, Change
 from memtool.history.mending import locked
 from memtool.history.merging import emptied, merge, merge_prose
 from memtool.history.purged import refuse_purged_texts
+from memtool.history.repository import get_own_repository
 from memtool.history.undo_steps import UndoStep, commit_steps, write_step
 from memtool.processes import note_plan
 from memtool.text.lines import some_of
@@ -71,10 +70,9 @@ def undo(vault: Vault, change: Change) -> Undone:
     """
     _check(change)
     with locked(vault, timeout=_PATIENCE), vault.lock(), vault.lock("daily"):
-        history.refuse_unfinished(vault.root)
-        history.refuse_programs(vault.root)
+        repository = get_own_repository(vault.root)
         refs = [file.path for file in change.files]
-        history.refuse_pipes(vault.root, {step.as_posix() for ref in refs for step in Path(ref).parents})
+        repository.refuse_unsafe(refs)
         staged = set(tell(vault.root, "diff", "--cached", "--name-only", "--no-renames", "-z").split("\0"))
         if found := [ref for ref in refs if ref in staged]:
             raise HistoryFailed(f"you have staged changes of {_named(found)}", hint="Commit or unstage them first.")
@@ -87,7 +85,7 @@ def undo(vault: Vault, change: Change) -> Undone:
         note_plan(vault.root, {"undoes": change.commit, "message": _message(change), "steps": steps})
         for step in steps:
             write_step(vault, step)
-        made = commit_steps(vault, steps, _message(change))
+        made = commit_steps(vault, repository, steps, _message(change))
         return Undone(change, made, tuple(wanted))
 
 

@@ -19,9 +19,9 @@ from typing import NamedTuple
 
 from memtool.errors import BadSetting, HistoryFailed, NotWritable, RemoteFailed
 from memtool.git import ask, setting_of, tell
-from memtool.history.commits import BRANCH, author_options, has_commits, make_repository
 from memtool.history.driver import driver_attributes
 from memtool.history.mending import locked
+from memtool.history.repository import BRANCH, get_own_repository, has_commits, make_repository
 from memtool.history.syncing import ADDRESS, Remote, Synced, distance, fetch, over_network, sync
 from memtool.history.template import make_vault
 from memtool.settings import Settings, user_cache_path
@@ -208,7 +208,7 @@ def _put_on_top(vault: Vault, before: str, remote: Remote) -> None:
     with locked(vault, timeout=30.0), vault.lock(), vault.lock("daily"):
         answer = ask(
             vault.root,
-            *author_options(vault.root),
+            *get_own_repository(vault.root).author_options,
             "rebase",
             "--quiet",
             "--onto",

@@ -13,7 +13,7 @@ from client_transcripts import edit, prompt, write_transcript
 from hook.agent import Agent
 
 from memtool.capture import queue
-from memtool.history import commits as history
+from memtool.history import repository as history
 from memtool.vault.projects import find_project_identities
 
 if TYPE_CHECKING:

@@ -8,19 +8,20 @@ import pytest
 
 from memtool.errors import HistoryFailed
 from memtool.git import ask, texts_in
-from memtool.history.commits import (
+from memtool.history.commits import commit
+from memtool.history.repository import (
     Repository,
-    commit,
     find_repository,
+    get_own_repository,
     has_commits,
     look_at,
     make_repository,
-    open_repository,
     status,
 )
 from memtool.vault.projects import find_project
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 
@@ -29,7 +30,7 @@ def git(folder: Path, *args: str) -> str:
 
 
 def in_last_commit(folder: Path) -> set[str]:
-    return set(git(folder, "show", "-z", "--format=", "--name-only").split("\0")) - {""}
+    return set(git(folder, "show", "-z", "--format=", "--name-only", "--no-renames").split("\0")) - {""}
 
 
 @pytest.fixture
@@ -60,11 +61,8 @@ def test_only_what_is_named_is_committed(repository: Path) -> None:
     for name in ("a.md", "中文 名.md", "*.md", "staged.md", "other.md"):
         (repository / name).write_text("new")
     git(repository, "add", "staged.md")
-    assert commit(repository, ["中文 名.md", "*.md", "a.md", "a.md"], "second\n\n# not a comment") == (
-        "中文 名.md",
-        "*.md",
-        "a.md",
-    )
+    made = commit(repository, ["中文 名.md", "*.md", "a.md", "a.md"], "second\n\n# not a comment")
+    assert made == git(repository, "rev-parse", "HEAD").strip()
     assert in_last_commit(repository) == {"中文 名.md", "*.md", "a.md"}
     assert git(repository, "diff", "--cached", "--name-only") == "staged.md\n"
     assert git(repository, "log", "-1", "--format=%B").strip() == "second\n\n# not a comment\n\nMemtool: init"
@@ -72,14 +70,15 @@ def test_only_what_is_named_is_committed(repository: Path) -> None:
 
 def test_what_has_not_changed_makes_no_commit(repository: Path) -> None:
     before = git(repository, "rev-parse", "HEAD")
-    assert commit(repository, ["a.md"], "again") == ()
-    assert commit(repository, [], "nothing") == ()
+    assert not commit(repository, ["a.md"], "again")
+    assert not commit(repository, [], "nothing")
     assert git(repository, "rev-parse", "HEAD") == before
 
 
 def test_a_removed_file_is_committed_and_an_unknown_one_stands_in_nobodys_way(repository: Path) -> None:
     (repository / "a.md").rename(repository / "b.md")
-    assert commit(repository, ["a.md", "b.md", "never.md"], "move") == ("a.md", "b.md")
+    assert commit(repository, ["a.md", "b.md", "never.md"], "move")
+    assert in_last_commit(repository) == {"a.md", "b.md"}
     assert status(repository).uncommitted == 0
 
 
@@ -88,8 +87,9 @@ def test_what_git_ignores_is_left_out(repository: Path) -> None:
     (repository / "daily").mkdir()
     (repository / "daily" / "x.md").write_text("x")
     (repository / "y.md").write_text("y")
-    assert commit(repository, ["daily/x.md", "y.md"], "add") == ("y.md",)
-    assert commit(repository, ["daily/x.md"], "add") == ()
+    assert commit(repository, ["daily/x.md", "y.md"], "add")
+    assert in_last_commit(repository) == {"y.md"}
+    assert not commit(repository, ["daily/x.md"], "add")
 
 
 def test_no_hook_runs_and_nothing_is_signed(repository: Path) -> None:
@@ -103,7 +103,7 @@ def test_no_hook_runs_and_nothing_is_signed(repository: Path) -> None:
     git(repository, "config", "core.fsmonitor", "touch hook-ran; false")
     (repository / "a.md").write_text("changed")
     assert status(repository).uncommitted == 1
-    assert commit(repository, ["a.md"], "quiet") == ("a.md",)
+    assert commit(repository, ["a.md"], "quiet")
     assert not (repository / "hook-ran").exists()
 
 
@@ -123,7 +123,7 @@ def test_an_environment_for_another_repository_is_forgotten(
     monkeypatch.setenv("GIT_INDEX_FILE", str(tmp_path / "index"))
     assert find_repository(repository) == repository
     (repository / "b.md").write_text("b")
-    assert commit(repository, ["b.md"], "b") == ("b.md",)
+    assert commit(repository, ["b.md"], "b")
 
 
 def test_an_unfinished_merge_is_a_sentence_and_stays(repository: Path) -> None:
@@ -143,8 +143,9 @@ def test_a_lock_of_another_git_is_a_sentence(repository: Path) -> None:
 
 def test_a_folder_of_another_user_says_how_to_trust_it(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
+    (repository / "b.md").write_text("b")
     with pytest.raises(HistoryFailed, match="does not trust") as caught:
-        find_repository(repository)
+        commit(repository, ["b.md"], "b")
     assert f"--add safe.directory '{repository}'" in caught.value.hint
     assert "safe.directory" in status(repository).problem
 
@@ -227,7 +228,7 @@ def test_a_commit_of_many_files_names_none_to_git_that_compares_each_name_with_e
     repository: Path, processes: list[str]
 ) -> None:
     write_many(repository, MANY)
-    assert commit(repository, [*MANY, *MANY], "many") == tuple(MANY)
+    assert commit(repository, [*MANY, *MANY], "many")
     assert in_last_commit(repository) == set(MANY)
     assert not [words for words in processes if " add " in words or "--only" in words or "pathspec" in words]
     assert [words for words in processes if " commit " in words and "gc.auto=0" in words]  # tidied by a later one
@@ -240,7 +241,8 @@ def test_a_commit_of_many_files_leaves_out_the_same_files_as_one_of_few(reposito
     (repository / "a.md").write_text("changed")
     git(repository, "add", "staged.md")
     names = [*MANY, "private/日记.md", ":(top)a.md", "*.md", "a.md", "never.md"]
-    assert commit(repository, names, "many") == (*MANY, ":(top)a.md", "*.md", "a.md")
+    assert commit(repository, names, "many")
+    assert in_last_commit(repository) == {*MANY, ":(top)a.md", "*.md", "a.md"}
     assert git(repository, "diff", "--cached", "--name-only") == "staged.md\n"
 
 
@@ -249,38 +251,110 @@ def test_what_git_cannot_take_is_left_out_of_a_commit_of_many_files(repository: 
     (repository / "sub").mkdir()
     make_repository(repository / "sub")  # without a commit, so that git refuses to take it
     (repository / "a.md").unlink()
-    assert commit(repository, [*MANY, "sub", "a.md"], "many") == (*MANY, "a.md")
+    assert commit(repository, [*MANY, "sub", "a.md"], "many")
     assert in_last_commit(repository) == {*MANY, "a.md"}
 
 
-def test_a_commit_of_one_file_takes_four_processes(repository: Path, processes: list[str]) -> None:
-    """Where are we, what do the settings say, and two for the commit itself."""
-    for name in ("a.md", "新.md"):
-        processes.clear()
-        (repository / name).write_text("新")
-        assert commit(repository, [name], "新") == (name,)
-        assert len(processes) == 4, processes
+@pytest.mark.parametrize("names", [["a.md"], ["新.md"], ["b.md", "新.md", "笔记/c.md"], ["a.md", "b.md"]])
+def test_a_commit_takes_three_processes(repository: Path, processes: list[str], names: list[str]) -> None:
+    """One reads the settings, one stages, one commits; a file that is gone needs no other."""
+    write_many(repository, names)
+    if names[0] != "a.md" or len(names) > 1:
+        (repository / "a.md").unlink()
+    assert commit(repository, [*names, "a.md"], "新")
+    assert len(processes) == 3, processes
+    assert in_last_commit(repository) == {*names, "a.md"}
 
 
 def looked_at(repository: Path, *names: str) -> Repository:
-    opened = open_repository(repository)
-    assert opened
-    return look_at(opened, names)
+    return look_at(get_own_repository(repository), names)
 
 
-def test_a_file_that_was_looked_at_and_is_clean_is_committed_by_one_process(
-    repository: Path, processes: list[str]
-) -> None:
-    (repository / "staged.md").write_text("mine")
-    git(repository, "add", "staged.md")
-    looked = looked_at(repository, "a.md")
-    assert (looked.clean or {}).keys() == {"a.md"}
-    (repository / "a.md").write_text("验签")
+NAME = "areas/global/事实 one.json"
+MESSAGE = 'remember: 支付回调必须先验签。\n\nbecause of "kid"'
+
+
+@pytest.fixture
+def known(repository: Path) -> Path:
+    """A repository with one known file, and another one that its owner has staged."""
+    (repository / "areas" / "global").mkdir(parents=True)
+    (repository / NAME).write_text("one\n")
+    commit(repository, [NAME], "init: a vault")
+    (repository / "a.md").write_text("staged\n")
+    git(repository, "add", "a.md")
+    return repository
+
+
+def commit_known(folder: Path, processes: list[str], content: bytes = "两\n".encode(), author: str = "") -> str:
+    """Write the known file as a use case does, and commit it; return how git was asked."""
+    looked = looked_at(folder, NAME)
+    (folder / NAME).write_bytes(content)
     processes.clear()
-    assert commit(looked, ["a.md"], "新") == ("a.md",)
-    assert len(processes) == 1, processes
-    assert in_last_commit(repository) == {"a.md"}
-    assert git(repository, "diff", "--cached", "--name-only") == "staged.md\n"
+    commit(looked, [NAME], MESSAGE, author=author)
+    return "\n".join(processes)
+
+
+def test_a_file_that_was_looked_at_is_committed_without_a_look_at_others(known: Path, processes: list[str]) -> None:
+    """The commit is the one that git would make."""
+    head = git(known, "rev-parse", "HEAD").strip()
+    asked = commit_known(known, processes, author="Zoë <zoe@example.org>")
+    assert ("fast-import" in asked, asked.count("\n")) == (True, 1)
+    shown = ("show", "--no-patch", "--format=%P|%T|%an <%ae>|%cn <%ce>|%B")
+    ours = git(known, *shown, "HEAD")
+    assert git(known, "status", "--porcelain") == "M  a.md\n"
+    git(known, "fsck", "--strict")
+    git(known, "reset", "--quiet", "--soft", head)
+    assert commit(known, [NAME], MESSAGE, author="Zoë <zoe@example.org>")
+    assert git(known, *shown, "HEAD") == ours
+    assert ours.startswith(f"{head}|")
+
+
+def _executable(folder: Path) -> None:
+    (folder / NAME).chmod(0o755)
+    git(folder, "-c", "user.name=T", "-c", "user.email=t@example.org", "commit", "--quiet", "-m", "x", "--only", NAME)
+
+
+def _filtered(folder: Path) -> None:
+    (folder / ".gitattributes").write_text("*.json working-tree-encoding=UTF-16LE\n")
+
+
+def _other_author(folder: Path) -> None:
+    git(folder, "config", "author.name", "Somebody")
+
+
+def _line_ends(folder: Path) -> None:
+    git(folder, "config", "core.autocrlf", "input")
+
+
+def _unknown(folder: Path) -> None:
+    (folder / ".gitignore").write_text("*.json\n")
+    git(folder, "rm", "--quiet", "--cached", NAME)
+    git(folder, "-c", "user.name=T", "-c", "user.email=t@example.org", "commit", "--quiet", "-m", "forget it")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", [_executable, _filtered, _other_author, _line_ends, _unknown])
+def test_what_is_unusual_is_left_to_git(known: Path, processes: list[str], how: Callable[[Path], None]) -> None:
+    how(known)
+    asked = commit_known(known, processes, "两\r\n".encode("utf-16-le" if how is _filtered else "utf-8"))
+    assert " commit " in asked
+    assert (NAME in git(known, "-c", "core.quotePath=false", "ls-files")) is (how is not _unknown)
+
+
+@pytest.mark.slow
+def test_a_known_file_without_a_change_makes_no_commit(known: Path, processes: list[str]) -> None:
+    before = git(known, "rev-parse", "HEAD")
+    commit_known(known, processes, b"one\n")
+    assert git(known, "rev-parse", "HEAD") == before
+
+
+@pytest.mark.slow
+def test_who_commits_by_variables_is_left_to_git(
+    known: Path, processes: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(os.environ, "GIT_COMMITTER_NAME", "Somebody")
+    assert " commit " in commit_known(known, processes)
+    assert git(known, "log", "-1", "--format=%cn") == "Somebody\n"
 
 
 @pytest.mark.parametrize("how", ["changed", "staged", "gone", "new"])
@@ -302,7 +376,7 @@ def test_an_ignored_file_that_was_looked_at_is_left_out(repository: Path) -> Non
     (repository / "私").mkdir()
     (repository / "私" / "x.md").write_text("x")
     looked = looked_at(repository, "私/x.md")
-    assert commit(looked, ["私/x.md"], "never") == ()
+    assert not commit(looked, ["私/x.md"], "never")
     assert git(repository, "log", "--format=%s") == "first\n"
 
 
@@ -319,7 +393,7 @@ def test_what_came_between_the_look_and_the_commit_is_heeded(repository: Path) -
         commit(looked, ["a.md"], "never")
     git(repository, "update-ref", "-d", "MERGE_HEAD")
     (repository / "a.md").unlink()
-    assert commit(looked, ["a.md"], "gone") == ("a.md",)
+    assert commit(looked, ["a.md"], "gone")
     assert status(repository).uncommitted == 0
 
 
@@ -335,7 +409,7 @@ def test_a_look_runs_no_program_of_the_repository(repository: Path) -> None:
 def test_a_folder_in_place_of_a_file_is_not_committed_with_all_that_it_holds(repository: Path) -> None:
     (repository / "sub.md").mkdir()
     (repository / "sub.md" / "x.md").write_text("mine")
-    assert commit(repository, ["sub.md"], "never") == ()
+    assert not commit(repository, ["sub.md"], "never")
     assert git(repository, "log", "--format=%s") == "first\n"
 
 
@@ -354,7 +428,7 @@ def test_a_working_tree_beside_the_repository_has_a_state_of_its_own(repository:
     (beside / "a.md").write_text("new")
     assert find_repository(beside / "sub") == beside
     assert find_repository(repository / ".git") is None
-    assert commit(beside, ["a.md"], "beside") == ("a.md",)
+    assert commit(beside, ["a.md"], "beside")
 
 
 def test_the_texts_of_many_files_take_one_process(repository: Path, processes: list[str]) -> None:

@@ -13,7 +13,7 @@ import pytest
 from memtool import settings
 from memtool.errors import MemtoolError, NotAVault, NotWritable, UsageError, VaultTooNew
 from memtool.history import template
-from memtool.history.commits import status
+from memtool.history.repository import status
 from memtool.history.template import FOLDERS, make_vault
 from memtool.resources import shipped
 from memtool.vault.facts import NO_FACTS, check_facts

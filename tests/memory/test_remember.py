@@ -11,8 +11,8 @@ from scripted_embeddings import serve_embeddings
 from memtool.errors import BrokenVaultFile, NoteNotFound, UsageError
 from memtool.git import tell
 from memtool.history.changes import find_change
-from memtool.history.commits import make_repository
 from memtool.history.one_commit import Kept, commit_noted
+from memtool.history.repository import make_repository
 from memtool.history.undoing import undo as take_back
 from memtool.memory.remember import AlreadyKnown
 from memtool.processes import lock
