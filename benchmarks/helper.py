@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from benchmarks.processes import CLONE, run
 from benchmarks.questions import questions
 from benchmarks.rows import Row
-from memtool.embeddings.helper import HelperPlace, ask_helper, end_helper, find_address, helper_place
-from memtool.recall.prompts.meaning import HelperMeaning
+from memtool.recall.prompts.meaning import WarmMeaning
+from memtool.service_client import MODEL, ServicePlace, ask_service, end_service, find_address, service_place
 
 if TYPE_CHECKING:
     from benchmarks.groups import Stage
@@ -34,11 +34,11 @@ def helper(stage: Stage) -> Iterator[Row]:
         "MEMTOOL_EMBEDDINGS_PROVIDER": "fastembed", "MEMTOOL_EMBEDDINGS_PATH": str(stage.model.resolve()),
     }  # fmt: skip
     run([sys.executable, "-m", "memtool", "index"], environ)
-    place = helper_place(cache, stage.vault.resolve())
+    place = service_place(cache, stage.vault.resolve())
     started = time.perf_counter()
-    with subprocess.Popen([sys.executable, "-m", "memtool", "helper"], env=environ, cwd=CLONE) as process:
+    with subprocess.Popen([sys.executable, "-m", "memtool", "serve", "--no-http"], env=environ, cwd=CLONE) as process:
         try:
-            while find_address(place) is None and process.poll() is None:
+            while find_address(place, MODEL) is None and process.poll() is None:
                 time.sleep(0.005)
             yield Row("start of the helper", stage.size, "ms", [(time.perf_counter() - started) * 1000])
             prompts = [question.text for question in questions(stage.size, 20)]
@@ -46,18 +46,18 @@ def helper(stage: Stage) -> Iterator[Row]:
                 "answer of the helper", stage.size, "ms", [_answer(place, each) for each in prompts], most=_ANSWER
             )
             yield _prompts(stage, environ, prompts)
-            status = ask_helper(place, {"ask": "status"}, patience=5.0) or {}
+            status = ask_service(place, {"ask": "status"}, patience=5.0) or {}
             yield Row("memory of the helper", stage.size, "MB", [float(status.get("memory", 0)) / 1e6], most=_HELD)
         finally:
-            end_helper(place)
+            end_service(place)
 
 
-def _answer(place: HelperPlace, prompt: str) -> float:
+def _answer(place: ServicePlace, prompt: str) -> float:
     started = time.perf_counter()
-    address = find_address(place)
+    address = find_address(place, MODEL)
     if address is None:
         raise RuntimeError("the helper has ended")
-    meaning = HelperMeaning(place, address, prompt)
+    meaning = WarmMeaning(place, address, prompt)
     meaning.begin("")
     meaning.nearness(range(1, 21))
     return (time.perf_counter() - started) * 1000

@@ -9,7 +9,6 @@ from typing import NamedTuple
 from memtool.capture.drain import Drained, drain
 from memtool.capture.log import ERROR, ROUTES, LogEntry, log, log_once_a_day
 from memtool.capture.queue import Queue
-from memtool.embeddings.helper_start import start_helper
 from memtool.errors import Busy, MemtoolError, NoteChanged, sentence_of
 from memtool.history.one_commit import Kept, alone, commit
 from memtool.index.engine import catch_up
@@ -22,6 +21,7 @@ from memtool.recall.hints import gather_hints
 from memtool.recall.routing.loader_table import LOADER
 from memtool.recall.routing.routes import update_table
 from memtool.recall.start.standing import gather_standing
+from memtool.service.starting import start_service
 from memtool.vault.state import outer_folder
 from memtool.workspace import Workspace
 
@@ -47,9 +47,9 @@ def work_off(work: Workspace) -> tuple[Drained, list[LogEntry]]:
 
     try:
         if any(job.event == "Stop" for job in Queue(work.vault).waiting()):
-            # The session goes on: the warm helper ends when no prompt has come for a while.
+            # The session goes on: the process with the model ends when no prompt has come for a while.
             with suppress(MemtoolError, OSError):
-                start_helper(work)
+                start_service(work)
         drained = drain(work, tell, partial(look_back, work))
         if not drained.busy:
             problems += _follow_triggers(work)

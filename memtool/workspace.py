@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from memtool import settings as settings_module
 from memtool.named_tuple import NamedTuple
@@ -124,3 +124,6 @@ class Workspace(_Fields):
         if folder.is_relative_to(self.vault.root):
             return project_of(f"{folder.relative_to(self.vault.root).as_posix()}/x")
         return self.area(folder).name
+
+
+OpenWorkspace: TypeAlias = Callable[[Path | None], Workspace]  # for a project's folder, or the folder at hand

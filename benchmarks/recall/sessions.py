@@ -16,16 +16,16 @@ from typing import NamedTuple, TypeAlias
 
 from benchmarks.recall.labelled import Conversation, Prompt
 from benchmarks.recall.vaults import Shelf
-from memtool import settings
+from memtool import service_client, settings
 from memtool.capture.log import ERROR, read_log
-from memtool.embeddings import helper, open_embedder
-from memtool.embeddings.helper import end_helper, find_address, helper_place
+from memtool.embeddings import open_embedder
 from memtool.hook.main import run
 from memtool.index.files import FileEngine
 from memtool.index.tables import Tables
 from memtool.index.vectors import open_store
 from memtool.recall.prompts.meaning import Meaning, Nearness, texts_of
-from memtool.recall.prompts.warm_helper import Warm
+from memtool.service.model import Warm
+from memtool.service_client import MODEL, end_service, find_address, service_place
 from memtool.text.lines import tokens_in
 from memtool.vault.layout import open_vault
 from memtool.vault.state import state_folder
@@ -99,7 +99,7 @@ class Hook:
         }
         answer = run((), self._environ, io.BytesIO(json.dumps(event).encode()))
         with contextlib.suppress(FileNotFoundError):
-            helper_place(self._folder / "cache", self._vault).path("silent").unlink()
+            service_place(self._folder / "cache", self._vault).path("silent").unlink()
             self.late += 1
         return context_of(answer)
 
@@ -111,21 +111,21 @@ class Hook:
     @contextlib.contextmanager
     def helper(self) -> Iterator[None]:
         """Have the warm helper at work for the length of a `with` block, where there is a model."""
-        place = helper_place(self._folder / "cache", self._vault)
+        place = service_place(self._folder / "cache", self._vault)
         if "MEMTOOL_EMBEDDINGS_PATH" not in self._environ:
             yield
             return
-        command = [sys.executable, "-m", "memtool", "helper"]
+        command = [sys.executable, "-m", "memtool", "serve", "--no-http"]
         with subprocess.Popen(command, env=_with_python(self._environ)) as process:
             try:
-                while find_address(place) is None and process.poll() is None:
+                while find_address(place, MODEL) is None and process.poll() is None:
                     time.sleep(0.02)
-                helper.DEADLINE = _PATIENCE
+                service_client.DEADLINE = _PATIENCE
                 yield
                 if process.poll() is not None:
                     raise HookFailed("the helper has ended")
             finally:
-                end_helper(place)
+                end_service(place)
 
     def meaning(self, db: Tables, today: date) -> Callable[[str], Meaning]:
         """Return what tells the meaning of a prompt in this process, as the helper would."""

@@ -73,7 +73,6 @@ GROUPS = {
     "Serve and share": ("mcp", "serve", "team"),
     "Measure and maintain": ("index", "test", "eval"),
 }  # what is in none of them comes last in `memtool --help`
-_HIDDEN = ("helper",)  # what memtool calls itself
 _MODULES = {
     "eval": "memtool.cli.evaluate",
     "import": "memtool.cli.import_sessions",
@@ -91,7 +90,7 @@ class LazyGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command *cmd_name*, imported now; None if there is no such command."""
-        if cmd_name not in COMMANDS and cmd_name not in _HIDDEN:
+        if cmd_name not in COMMANDS:
             return None
         command: click.Command = import_module(_MODULES.get(cmd_name, f"memtool.cli.{cmd_name}")).command
         if ctx.resilient_parsing:  # a shell asks what may follow

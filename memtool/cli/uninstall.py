@@ -12,13 +12,13 @@ import click
 from memtool.cli import output
 from memtool.cli.install import DRY_RUN, JSON, NAMES, PROJECT, AgentCommand, as_fields, files_of, target_of
 from memtool.cli.session import Session, with_vault
-from memtool.embeddings.helper import end_helpers
 from memtool.errors import MemtoolError
 from memtool.install.agents import AgentSetup, agents_with_memtool, get_setup
 from memtool.install.plans import Plan, carry_out
 from memtool.install.record import Installations, do_without, update
 from memtool.installation import how_to_remove
 from memtool.schedules.missed_week import kept_schedule
+from memtool.service_client import end_services
 from memtool.settings import user_cache_path
 
 
@@ -50,7 +50,7 @@ def _uninstall(
         do_without(session.environ, client.installation(target), ())
         if not agents_with_memtool(target):
             update(session.environ, _without_vaults)
-    ended = end_helpers(user_cache_path(session.environ)) if project is None and not dry_run else 0
+    ended = end_services(user_cache_path(session.environ)) if project is None and not dry_run else 0
     notices = [*planned.notices, *client.left(target), *_schedule(session)]
     if not as_json:
         if dry_run and planned.changes:
@@ -58,7 +58,7 @@ def _uninstall(
         else:
             click.echo(output.printable_lines(_as_text(client, planned, target.home)))
         output.say(*notices)
-    fields = {"helpers_ended": ended, "notices": notices}
+    fields = {"processes_ended": ended, "notices": notices}
     return {"agent": client.name, **as_fields(planned, dry_run=dry_run), **fields}
 
 

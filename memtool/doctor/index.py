@@ -12,7 +12,6 @@ from pathlib import Path
 from memtool.doctor.check import BROKEN, NOTE, OK, Check, broken
 from memtool.doctor.vault import can_write
 from memtool.embeddings import open_embedder
-from memtool.embeddings.helper import ask_helper, helper_place, is_at_work
 from memtool.errors import Busy, MemtoolError, NotWritable
 from memtool.index import generations
 from memtool.index.engine import Index, Place, place_of, use_index
@@ -23,7 +22,6 @@ from memtool.index.sqlite import SqliteIndex, is_as_indexed
 from memtool.index.tables import Tables
 from memtool.settings import Settings
 from memtool.text.lines import counted, some_of
-from memtool.vault.layout import Vault
 from memtool.vault.marks import UNSOLVED
 from memtool.vault.scan import Changes, Scan, changes
 from memtool.vault.state import find_state_folder
@@ -31,8 +29,6 @@ from memtool.workspace import Workspace
 
 _NAMED = 10  # broken notes
 _LARGE = 200_000_000  # bytes of an index that is read whole to find damage
-_PATIENCE = 1.0  # seconds for the warm helper
-_TRIES = 2  # the machine may be busy
 
 
 def index_checks(work: Workspace, found: Scan, *, deep: bool = False) -> list[Check]:
@@ -47,19 +43,17 @@ def index_checks(work: Workspace, found: Scan, *, deep: bool = False) -> list[Ch
         if not (folder or can_write(vault.state_path) or can_write(cache)):
             raise NotWritable(f"neither '{vault.state_path}' nor '{cache}' can be written")
         if not engine_class(settings.index.engine).keeps_files:
-            checks = use_index(place_of(work), lambda index: [*_index_health(index, work, deep=deep), _server(index)])
-            return [*checks, *_helper_health(vault, cache)]
+            return use_index(place_of(work), lambda index: [*_index_health(index, work, deep=deep), _server(index)])
 
         def look(index: Index) -> list[Check]:
             return [*_index_health(index, work, deep=deep), *_embedder_health(index, settings, cache)]
 
         if folder and not deep and (in_place := _of_large_index(work, folder, found, look)):
-            return [*in_place, *_helper_health(vault, cache)]
+            return in_place
         with tempfile.TemporaryDirectory(prefix="memtool-doctor-", ignore_cleanup_errors=True) as aside:
             _copy_index(folder, Path(aside))
             place = Place(vault, Path(aside), max_bytes=work.max_bytes, outside=outside, ignore=settings.index.ignore)
-            checks = use_index(place, look)
-        return [*checks, *_helper_health(vault, cache)]
+            return use_index(place, look)
     except MemtoolError as error:
         return [broken("index", error)]
     except OSError as error:
@@ -165,21 +159,3 @@ def _embedder_health(index: Index, settings: Settings, cache: Path) -> Iterator[
     skipped = chunks_skipped(index.db, embedder.name)
     more = f"; {counted(skipped, 'chunk')} in other scripts, found by words only" if skipped else ""
     yield Check("vectors", OK, f"{embedder.name}, {embedder.dimension} dimensions, knows {knows}{more}")
-
-
-def _helper_health(vault: Vault, cache: Path) -> Iterator[Check]:
-    place = helper_place(cache, vault.root)
-    if not is_at_work(place):
-        return
-    asked = (ask_helper(place, {"ask": "status"}, patience=_PATIENCE) for _ in range(_TRIES))
-    status = next((answer for answer in asked if answer), None)
-    try:
-        pid, idle, memory = (int(status[name]) for name in ("pid", "idle", "memory")) if status else (0, 0, 0)
-    except (LookupError, TypeError, ValueError, OverflowError):
-        pid = 0
-    if not pid:
-        fix = "It may have begun just now. If it stays so, `memtool uninstall claude-code` ends it."
-        yield Check("helper", NOTE, "the helper for prompts is at work and does not answer", fix)
-        return
-    size = f", {memory / 1e6:.0f} MB" if memory else ""
-    yield Check("helper", OK, f"at work as process {pid}{size}, asked for the last time {idle} s ago")

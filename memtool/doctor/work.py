@@ -11,15 +11,14 @@ from memtool.capture.log import DAYS, NAME as LOG_NAME, LogEntry, read_problems
 from memtool.capture.queue import Queue
 from memtool.consolidate.week import read_run
 from memtool.doctor.check import BROKEN, NOTE, OK, Check
-from memtool.embeddings.helper import SILENCE, HelperPlace, ask_helper, fell_silent, is_at_work
 from memtool.errors import MemtoolError
-from memtool.index.engine import WATCHERS
 from memtool.llm import Request, models_of, open_provider
 from memtool.llm.call_log import CallLog, usage
 from memtool.llm.chain import Chain, Clock
 from memtool.recall.uses import fates_between, sums_of
 from memtool.schedules.missed_week import kept_schedule
 from memtool.schedules.schedule import Lost, find_lost, is_in_force, remove_lost
+from memtool.service_client import ask_again, is_at_work, service_place
 from memtool.text.lines import counted
 from memtool.vault.sources import MB, last_removal, list_sources
 from memtool.vault.state import find_state_folder, outer_folder
@@ -28,7 +27,8 @@ from memtool.workspace import Workspace
 _NAMED = 10  # parked jobs
 _NAMED_ERRORS = 3
 _TELLING = 5  # lines of which none arrived
-_PATIENCE = 2.0  # seconds for a service that was silent
+_PATIENCE = 1.0  # seconds for the service
+_TRIES = 2  # the machine may be busy
 _OVERDUE = 3600.0  # seconds; a worker starts within one, as long as hooks run
 
 
@@ -96,21 +96,26 @@ def source_checks(work: Workspace) -> Iterator[Check]:
 
 
 def service_checks(work: Workspace) -> Iterator[Check]:
-    """Say whether the service of the vault answers, if there is one; the index has asked it."""
+    """Say which parts of the vault's process work, if there is one."""
     try:
-        place = HelperPlace(work.cache / WATCHERS, work.vault.root)
+        place = service_place(work.cache, work.vault.root)
     except MemtoolError:
         return  # the check of the index has said it
-    if not (place.folder.is_dir() and is_at_work(place)):
+    if not is_at_work(place):
         return
-    silent = fell_silent(place, work.now().timestamp() - SILENCE)
-    if silent and ask_helper(place, {"ask": "unchanged"}, patience=_PATIENCE) is None:  # not only busy for a moment
+    asked = (ask_again(place, {"ask": "status"}, patience=_PATIENCE) for _ in range(_TRIES))
+    status = next((answer for answer in asked if answer), None)
+    try:
+        pid, idle, memory = (int(status[name]) for name in ("pid", "idle", "memory")) if status else (0, 0, 0)
+    except (LookupError, TypeError, ValueError, OverflowError):
+        pid = 0
+    if not pid or not status:
         sentence = "the service of this vault does not answer, and search goes on without it"
-        yield Check(
-            "service", NOTE, sentence, "`memtool serve --status` names its process: end it, and start it again."
-        )
-    else:
-        yield Check("service", OK, "a service watches this vault for searches and prompts")
+        fix = "It may have begun just now. If it stays so, `memtool serve --stop` ends it."
+        yield Check("service", NOTE, sentence, fix)
+        return
+    size = f", {memory / 1e6:.0f} MB" if memory else ""
+    yield Check("service", OK, f"process {pid}{size}, asked for the last time {idle} s ago: {status.get('parts')}")
 
 
 def schedule_checks(work: Workspace) -> Iterator[Check]:

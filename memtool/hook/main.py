@@ -35,7 +35,7 @@ ACTIONS: dict[str, tuple[str, ...]] = {
     "SessionEnd": (f"{_CAPTURE}:queue_session", f"{_RECALL}:close_ledger"),
     "SessionStart": (
         f"{_RECALL}:context_of_session",
-        f"{_RECALL}:start_helper",
+        f"{_RECALL}:start_service",
         f"{_CAPTURE}:sweep",
         f"{_RECALL}:missed_week",
     ),

@@ -139,25 +139,25 @@ def _notice(event: ClientEvent, said: Sequence[str]) -> str:
 
 
 def _meaning(event: ClientEvent) -> Meaning | None:
-    """Return who tells what the prompt means, if a warm helper is there."""
-    if not os.path.isdir(event.work.cache / "helpers"):  # noqa: PTH112  (most machines have none: no import for it)
+    """Return who tells what the prompt means, if a process holds the model warm."""
+    if not os.path.isdir(event.work.cache / "services"):  # noqa: PTH112  (most machines have none: no import for it)
         return None
-    from memtool.embeddings.helper import find_address, helper_place
+    from memtool.service_client import MODEL, find_address, service_place
 
-    place = helper_place(event.work.cache, event.work.vault.root)
-    address = find_address(place)
+    place = service_place(event.work.cache, event.work.vault.root)
+    address = find_address(place, MODEL)
     if address is None:
         return None
-    from memtool.recall.prompts.meaning import HelperMeaning
+    from memtool.recall.prompts.meaning import WarmMeaning
 
-    return HelperMeaning(place, address, event.text("prompt"))
+    return WarmMeaning(place, address, event.text("prompt"))
 
 
-def start_helper(event: ClientEvent) -> None:
+def start_service(event: ClientEvent) -> None:
     """Start the process that embeds prompts, where vectors are set up."""
-    from memtool.embeddings import helper_start
+    from memtool.service import starting
 
-    helper_start.start_helper(event.work)
+    starting.start_service(event.work)
 
 
 def text_for_summary(event: ClientEvent) -> Reply:

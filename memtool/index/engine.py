@@ -18,6 +18,7 @@ from memtool.index import generations
 from memtool.index.engines import Engine, engine_of, files_in
 from memtool.index.writer import Applied, Writer
 from memtool.processes import lock
+from memtool.service_client import FOLDER
 from memtool.vault.files import KnownStamp, is_suspect
 from memtool.vault.layout import Vault
 from memtool.vault.scan import Changes, Outside, Scan, broken, ignores, scan
@@ -32,7 +33,6 @@ T = TypeVar("T")
 Progress = Callable[[int, int], None]  # files done, files in all
 
 BATCH = 2_000  # files of a first index after which the work so far is kept
-WATCHERS = "watchers"  # the folder in the user's cache
 FIRST_PATIENCE = 120.0  # seconds for another process that builds an index while there is no other
 
 
@@ -62,7 +62,7 @@ class Place(NamedTuple):
         at_once: how many files may be read before an index is used; None sets no limit. Where it takes more, the index
             is used as it is, and says how many are `waiting`; where there is none, that is `Unbuilt`.
         is_followed: somebody else has just looked at the vault, or follows it: an index is used without a walk.
-        watchers: the folder in which a service is found that watches the vault; None asks none.
+        services: the folder in which a service is found that watches the vault; None asks none.
         within: the folders that are looked at besides the files above all folders, where an index is there: of the
             rest it may be older than the vault. None looks at all of it, and at what is outside.
         engine: what keeps the index; None keeps it in a file in *folder*.
@@ -79,7 +79,7 @@ class Place(NamedTuple):
     ignore: tuple[str, ...] = ()
     at_once: int | None = None
     is_followed: bool = False
-    watchers: Path | None = None
+    services: Path | None = None
     within: tuple[str, ...] | None = None
     engine: Engine | None = None
     migrates: bool = False
@@ -131,7 +131,7 @@ def place_of(work: Workspace, *, progress: Progress = no_progress, patience: flo
         progress=progress,
         outside=work.outside,
         ignore=work.settings.index.ignore,
-        watchers=work.cache / WATCHERS,
+        services=work.cache / FOLDER,
         engine=engine_of(work),
         is_followed=work.vault.is_followed,
     )

@@ -221,9 +221,10 @@ class VectorSource:
         try:
             key = self._settings.keys.embeddings
             embedder = open_embedder(self._settings.embeddings, key, self._cache, may_download=False)
-            from memtool.embeddings.helper import WarmEmbedder, helper_place  # most machines have no model
+            from memtool.embeddings.warm import WarmEmbedder  # most machines have no model
+            from memtool.service_client import service_place
 
-            place = helper_place(self._cache, self._index.place.vault.root)
+            place = service_place(self._cache, self._index.place.vault.root)
             return WarmEmbedder(embedder, place, only_warm=self._only_warm)
         except MemtoolError as error:
             return error

@@ -42,7 +42,7 @@ _REFUSED = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY)
 _UNREACHABLE = (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN)
 
 
-_WATCHERS_PATIENCE = 0.2  # seconds: half of a walk over 100,000 notes. Who was silent is left alone for a while
+_SERVICE_PATIENCE = 0.2  # seconds: half of a walk over 100,000 notes. Who was silent is left alone for a while
 
 
 class SqliteIndex(Index):
@@ -218,7 +218,7 @@ def _refreshed(index: SqliteIndex) -> SqliteIndex:
 
 def _is_vouched_for(index: SqliteIndex) -> bool:
     """Return whether a service has watched the vault, and says that there is nothing to be found."""
-    folder = index.place.watchers
+    folder = index.place.services
     if folder is None or not folder.is_dir():
         return False
     answer = _is_unchanged(index.place, folder, index.path)
@@ -235,19 +235,21 @@ def claim(place: Place, index: Path) -> Mapping[str, Any]:
     return {"index": str(index), **read, "root": [about.st_dev, about.st_ino], "outside": found}
 
 
-def _is_unchanged(place: Place, watchers: Path, index: Path) -> bool | None:
-    """Return whether a service, found in *watchers*, vouches that *index* holds what the vault holds now.
+def _is_unchanged(place: Place, services: Path, index: Path) -> bool | None:
+    """Return whether a service, found in *services*, vouches that *index* holds what the vault holds now.
 
     None says that there is one which was asked just now and did not answer in time.
     """
-    from memtool.embeddings.helper import HelperPlace, ask_helper, fell_silent  # most machines have no service
+    from memtool.service_client import WATCH, ServicePlace, ask_service, fell_silent, find_address  # most have none
 
-    at, began = HelperPlace(watchers, place.vault.root), time.time()
+    at, began = ServicePlace(services, place.vault.root), time.time()
+    if find_address(at, WATCH) is None:
+        return False
     try:
         request = {"ask": "unchanged", **claim(place, index)}
     except OSError:
         return False
-    answer = ask_helper(at, request, patience=_WATCHERS_PATIENCE)
+    answer = ask_service(at, request, part=WATCH, patience=_SERVICE_PATIENCE)
     if answer is None:
         return None if fell_silent(at, began) else False
     return answer.get("unchanged") is True

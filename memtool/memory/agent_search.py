@@ -19,7 +19,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from memtool.embeddings.helper_start import start_helper
 from memtool.errors import MemtoolError
 from memtool.index.engine import Index, Unbuilt, place_of, use_index
 from memtool.index.filters import Filter, Transcripts, only_time
@@ -34,6 +33,7 @@ from memtool.recall.answers.found import CHUNKS, answers_of, in_words, labelled,
 from memtool.recall.framing import quoted
 from memtool.recall.prompts.evidence import weighed
 from memtool.recall.uses import read_uses
+from memtool.service.starting import start_service
 from memtool.text.lines import cut, one_line, without_surrogates
 from memtool.text.near_duplicates import newer_rivals
 from memtool.text.similarity import is_said, words
@@ -164,9 +164,9 @@ def within_reach(index: Index, here: str, text: str, wanted: Filter) -> Filter:
 
 
 def searched(work: Workspace, index: Index, text: str, wanted: Filter, *, limit: int) -> SearchResult:
-    """Return the hits of a search; by meaning, too, where the warm helper holds the model: none is loaded here."""
+    """Return the hits of a search; by meaning, too, where a process holds the model: none is loaded here."""
     with suppress(MemtoolError, OSError):
-        start_helper(work)
+        start_service(work)
     settings = work.settings.search
     chosen = VectorSource(index, work.settings, work.cache, only_warm=True).choose(text, settings.mode)
     return search(index, text, wanted, limit=limit, mode=chosen.mode, fusion=settings.fusion, vectors=chosen.vectors)

@@ -43,7 +43,7 @@ class TeamModel:
 
     def _load(self, loaded: Callable[[], None]) -> None:
         from memtool.embeddings import open_embedder
-        from memtool.embeddings.helper import held_here
+        from memtool.embeddings.warm import held_here
 
         try:
             settings = self._settings

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from memtool.web.calls import OpenWorkspace
+from memtool.workspace import OpenWorkspace
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send

@@ -19,7 +19,7 @@ from memtool import __version__
 from memtool.errors import MemtoolError
 from memtool.index.engine import Unbuilt
 from memtool.web.agent_server import PATHS, AgentServer
-from memtool.web.calls import OpenWorkspace, example
+from memtool.web.calls import example
 from memtool.web.embeddings_api import add_embedding_calls
 from memtool.web.figures import totals
 from memtool.web.gate import ENTRANCE, HEALTH, Access
@@ -32,21 +32,19 @@ from memtool.web.problem_details import MEDIA_TYPE, problem, problem_of, problem
 from memtool.web.sessions_api import add_session_calls
 from memtool.web.state_api import Jobs, add_state_calls
 from memtool.web.turns_api import add_turn_calls
-from memtool.web.warm import ServiceHelper
-from memtool.web.watcher import Watcher
+from memtool.workspace import OpenWorkspace
 
 _DESCRIPTION = (
     "The memory of a coding agent. Every request but `/health` brings the token of the service, as"
     " `Authorization: Bearer TOKEN`. Errors are problem details (RFC 9457) with a sentence."
 )
 _AT_ONCE = 2  # requests that are worked on at the same time: more are no faster, and each needs memory of its own
-_LAST = 2.0  # seconds for the watcher to end
+_LAST = 2.0  # seconds for the hub to end
 
 
 def make_app(open_workspace: OpenWorkspace, access: Access, life: Life) -> FastAPI:
     """Return the application of a vault's service."""
-    hub, helper, watcher = Hub(open_workspace, life), ServiceHelper(open_workspace), Watcher(open_workspace)
-    jobs = Jobs()
+    hub, jobs = Hub(open_workspace, life), Jobs()
     agents = {path: AgentServer(open_workspace, path, profile) for path, profile in PATHS.items()}
 
     @contextlib.asynccontextmanager
@@ -54,14 +52,11 @@ def make_app(open_workspace: OpenWorkspace, access: Access, life: Life) -> FastA
         to_thread.current_default_thread_limiter().total_tokens = _AT_ONCE
         # It also brings the index up to date, which may take minutes the first time; nobody waits for that.
         following = asyncio.create_task(hub.follow())
-        helper.start()
-        watcher.start()
         life.state = READY if life.state == STARTING else life.state
         yield
         life.ending.set()
-        watcher.end()
         await asyncio.gather(*(agent.end() for agent in agents.values()))
-        await asyncio.gather(asyncio.wait([following], timeout=_LAST), asyncio.to_thread(helper.end))
+        await asyncio.wait([following], timeout=_LAST)
 
     app = FastAPI(
         title="memtool",

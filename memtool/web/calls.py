@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from pathlib import Path
-from typing import Any, TypeAlias
+from collections.abc import Mapping
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict
-
-from memtool.workspace import Workspace
-
-OpenWorkspace: TypeAlias = Callable[[Path | None], Workspace]  # for a project's folder, or the service's own
 
 LONGEST_QUERY = 20_000  # characters
 LONGEST_NAME = 200

@@ -15,9 +15,9 @@ from memtool.errors import MemtoolError, UsageError
 from memtool.index.engine import Index, place_of, use_index
 from memtool.index.semantic import embed, forget_unused, open_vectors
 from memtool.text.lines import tokens_in
-from memtool.web.calls import LONGEST_NAME, Body, OpenWorkspace, example
+from memtool.web.calls import LONGEST_NAME, Body, example
 from memtool.web.state_api import JOB, Jobs, Tell, begun
-from memtool.workspace import Workspace
+from memtool.workspace import OpenWorkspace, Workspace
 
 LONGEST_TEXT = 20_000  # characters
 MOST_TEXTS = 256

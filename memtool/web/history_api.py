@@ -18,7 +18,7 @@ from memtool.memory.timeline import EDIT, timeline
 from memtool.text.lines import brief
 from memtool.text.tokens import index_terms
 from memtool.vault.kinds import FACT, KNOWLEDGE, SESSION
-from memtool.web.calls import LARGEST_PAGE, LAST_OFFSET, LONGEST_NAME, LONGEST_QUERY, Body, OpenWorkspace, example
+from memtool.web.calls import LARGEST_PAGE, LAST_OFFSET, LONGEST_NAME, LONGEST_QUERY, Body, example
 from memtool.web.http_sessions import PROMPT, Prompt, prompts
 from memtool.web.memory_api import save_memory
 from memtool.web.observations import (
@@ -32,7 +32,7 @@ from memtool.web.observations import (
     summaries_in,
 )
 from memtool.web.request_search import SearchAsked, filter_of
-from memtool.workspace import Workspace
+from memtool.workspace import OpenWorkspace, Workspace
 
 T = TypeVar("T")
 Name = Annotated[str, Query(max_length=LONGEST_NAME)]

@@ -12,8 +12,8 @@ from memtool.errors import Busy, MemtoolError
 from memtool.memory.event_log import GIVEN, EventLog, Logged
 from memtool.vault.kinds import SESSION
 from memtool.vault.state import STATE_FOLDER
-from memtool.web.calls import OpenWorkspace
 from memtool.web.life import Life
+from memtool.workspace import OpenWorkspace
 
 HEARTBEAT = 15.0  # seconds
 MOST_READERS = 50

@@ -25,10 +25,10 @@ from memtool.memory.remember import AlreadyKnown, Remembered, remember
 from memtool.recall.ledger import key_of
 from memtool.recall.uses import count_uses
 from memtool.vault.kinds import FACT, KNOWLEDGE
-from memtool.web.calls import LARGEST_PAGE, LAST_OFFSET, LONGEST_NAME, LONGEST_QUERY, Body, OpenWorkspace, example
+from memtool.web.calls import LARGEST_PAGE, LAST_OFFSET, LONGEST_NAME, LONGEST_QUERY, Body, example
 from memtool.web.problem_details import QuickerWriter, Refusal
 from memtool.web.request_search import SearchAsked, filter_of, found_fields, hit_fields, search_vault
-from memtool.workspace import Workspace
+from memtool.workspace import OpenWorkspace, Workspace
 
 _LONGEST_TEXT = 500_000
 

@@ -31,12 +31,12 @@ from memtool.vault.facts import restore
 from memtool.vault.files import read_head
 from memtool.vault.session_names import note_of
 from memtool.vault.sessions import parse_session
-from memtool.web.calls import LONGEST_NAME, OpenWorkspace
+from memtool.web.calls import LONGEST_NAME
 from memtool.web.feed import Wanted, read_part, read_projects
 from memtool.web.overview import add_overview
 from memtool.web.problem_details import status_of
 from memtool.web.rendering import YEAR, as_html, attempt, form_of, is_part, rendered, sentence, static_files
-from memtool.workspace import Workspace
+from memtool.workspace import OpenWorkspace, Workspace
 
 _MOST_CHANGES, _MOST_LINKS = 12, 30
 _MOST_SESSIONS, _MOST_GIVINGS = 30, 40

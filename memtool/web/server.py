@@ -8,27 +8,25 @@ import ctypes
 import gc
 import ipaddress
 import math
-import os
 import signal
 import socket
 import sys
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from memtool import __version__
 from memtool.errors import BadSetting, MemtoolError
+from memtool.service.listener import only_process
+from memtool.service.process import parts_beside
+from memtool.service_client import Address, end_service, service_place
 from memtool.settings import service_token
 from memtool.web.gate import Access, Gate
 from memtool.web.life import STOPPED, Life
-from memtool.web.runtime import Runtime, find_token, made_known, only_service, service_place
-from memtool.workspace import Workspace
-
-if TYPE_CHECKING:
-    from memtool.web.calls import OpenWorkspace
+from memtool.web.token_file import find_token
+from memtool.workspace import OpenWorkspace, Workspace
 
 USUAL_PORT = 47_474
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -46,9 +44,9 @@ def serve(
     host: str,
     port: int | None,
     idle: float,
-    started: Callable[[Runtime], None],
+    started: Callable[[Address], None],
 ) -> None:
-    """Serve the vault until somebody stops it, or nobody has asked for *idle* seconds (0: never).
+    """Serve the vault until somebody stops it, or no request has come for *idle* seconds (0: never).
 
     Args:
         open_workspace: gives the workspace of each request.
@@ -64,26 +62,21 @@ def serve(
     """
     share_memory()
     work = open_workspace(None)
-    place = service_place(work)
+    place = service_place(work.cache, work.vault.root)
     _check_host(host, work)
-    with only_service(place), listening(host, port) as listener:
+    end_service(place)  # a process that holds only the model
+    with only_process(place), listening(host, port) as listener:
         from memtool.web.app import make_app  # takes most of the start: others know of us when we can answer
         from memtool.web.state_api import IMPORT, LARGEST_IMPORT
 
         life = Life(idle=idle)
-        address = listener.getsockname()
-        runtime = Runtime(
-            str(work.vault.root),
-            os.getpid(),
-            address[0],
-            address[1],
-            work.now().isoformat(timespec="seconds"),
-            __version__,
-        )
-        access = Access(find_token(work, place), {*LOOPBACK, host}, runtime.port)
+        at = listener.getsockname()
+        address = Address(started_at=work.now().isoformat(timespec="seconds"), host=at[0], port=at[1])
+        access = Access(find_token(work, place), {*LOOPBACK, host}, address.port)
         app = Gate(make_app(open_workspace, access, life), access, life, larger={IMPORT: LARGEST_IMPORT})
-        with stopped_by_signals(life), made_known(place, runtime):
-            started(runtime)
+        asks = {"link": lambda: {"path": access.make_link()}, "state": lambda: {"state": life.state}}
+        with stopped_by_signals(life), parts_beside(open_workspace, place, address, asks, life.stop) as known:
+            started(known)
             run(app, life, listener)
 
 

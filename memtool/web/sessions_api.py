@@ -12,9 +12,9 @@ from pydantic import AliasChoices, Field
 from memtool.capture.queue import Queue
 from memtool.errors import UsageError
 from memtool.vault.sessions import TOLD
-from memtool.web.calls import LONGEST_NAME, LONGEST_QUERY, Body, OpenWorkspace, example
+from memtool.web.calls import LONGEST_NAME, LONGEST_QUERY, Body, example
 from memtool.web.http_sessions import folder_of, last_folder, status_of, tell, tell_summary
-from memtool.workspace import Workspace
+from memtool.workspace import OpenWorkspace, Workspace
 
 _LONGEST_OUTPUT = 500_000  # characters
 

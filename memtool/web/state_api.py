@@ -28,9 +28,9 @@ from memtool.settings import choices_of, load, shown_value
 from memtool.settings.sections import ABOUT
 from memtool.vault.files import read_text, replace
 from memtool.vault.layout import SETTINGS_FILE
-from memtool.web.calls import LARGEST_PAGE, LONGEST_NAME, OpenWorkspace, example
+from memtool.web.calls import LARGEST_PAGE, LONGEST_NAME, example
 from memtool.web.problem_details import Refusal, problem_of
-from memtool.workspace import Workspace
+from memtool.workspace import OpenWorkspace, Workspace
 
 Tell: TypeAlias = Callable[[int, int], None]  # done, in all
 

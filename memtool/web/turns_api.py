@@ -7,7 +7,8 @@ from typing import Annotated, Any
 from fastapi import FastAPI, Query
 
 from memtool.memory.kept_turns import read_turns
-from memtool.web.calls import LONGEST_NAME, OpenWorkspace, example
+from memtool.web.calls import LONGEST_NAME, example
+from memtool.workspace import OpenWorkspace
 
 _MOST = 1_000_000  # the number of a turn
 

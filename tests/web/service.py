@@ -11,9 +11,9 @@ from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from memtool.service_client import Address, ServicePlace, find_service, service_place
 from memtool.settings import load
 from memtool.vault.layout import Vault
-from memtool.web.runtime import Runtime, ServicePlace, find_service, service_place
 from memtool.workspace import Workspace
 
 PATIENCE = 60.0  # seconds, of a busy machine
@@ -45,7 +45,7 @@ class Service:
 
     @property
     def place(self) -> ServicePlace:
-        return service_place(self.work)
+        return service_place(self.work.cache, self.vault.root)
 
     @property
     def token(self) -> str:
@@ -95,7 +95,7 @@ class Service:
                 stream.close()
         return code
 
-    def _started(self) -> Runtime:
+    def _started(self) -> Address:
         deadline = time.monotonic() + PATIENCE
         while time.monotonic() < deadline and self.process.poll() is None:
             if runtime := find_service(self.place):

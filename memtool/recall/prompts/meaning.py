@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from memtool.embeddings import helper
-from memtool.embeddings.helper import PROTOCOL, Address, HelperCall, HelperPlace, Silent, leave_alone
+from memtool import service_client
 from memtool.recall.prompts.question import without_pastes
+from memtool.service_client import PROTOCOL, Address, ServiceCall, ServicePlace, Silent, leave_alone
 
 _MOST_NAMED = 200  # chunks of an answer
 _MOST_CENTRED = 0.3  # either way: 99 of 100 that the weights were fitted to lie within
@@ -69,14 +69,14 @@ class Meaning(Protocol):
         """Return the nearest chunks, and how near *chunk_ids* are; None if there was no answer."""
 
 
-class HelperMeaning:
-    """`Meaning` of one prompt, asked of the warm helper at *address*, which thinks while words are looked for."""
+class WarmMeaning:
+    """`Meaning` of one prompt, asked of the process at *address*, which thinks while words are looked for."""
 
-    def __init__(self, place: HelperPlace, address: Address, prompt: str) -> None:
+    def __init__(self, place: ServicePlace, address: Address, prompt: str) -> None:
         self._place = place
         self._address = address
         self._prompt = prompt
-        self._call: HelperCall | None = None
+        self._call: ServiceCall | None = None
 
     def begin(self, project: str) -> None:
         """See `Meaning`."""
@@ -84,7 +84,7 @@ class HelperMeaning:
         if not texts:
             return
         try:
-            self._call = HelperCall(self._address, patience=helper.DEADLINE)
+            self._call = ServiceCall(self._address, patience=service_client.DEADLINE)
             self._call.say({"protocol": PROTOCOL, "ask": "near", "texts": texts, "project": project})
         except Silent:
             self._give_up()
@@ -107,7 +107,7 @@ class HelperMeaning:
 
 
 def nearness_in(said: Any) -> Nearness | None:  # noqa: ANN401  (whatever stands in an answer)
-    """Return the nearness that a helper *said*.
+    """Return the nearness that a process *said*.
 
     Raises:
         TypeError, ValueError: it is nonsense.

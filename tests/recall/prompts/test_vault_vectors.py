@@ -15,7 +15,7 @@ from memtool.index.engines import engine_of
 from memtool.index.filters import Filter
 from memtool.index.semantic import embed, open_vectors
 from memtool.recall.prompts.meaning import Near, Nearness
-from memtool.recall.prompts.warm_helper import VaultVectors
+from memtool.service.model import VaultVectors
 from memtool.settings import Settings
 from memtool.settings.sections import IndexSettings
 from memtool.team.engine import PostgresEngine

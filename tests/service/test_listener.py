@@ -1,4 +1,4 @@
-"""How a warm helper is found, asked and ended: with answers that the test makes, in a thread of this process."""
+"""How a warm process is found, asked and ended: with answers that the test makes, in a thread of this process."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import memtool
-from memtool.embeddings import helper, helper_server
-from memtool.embeddings.helper import (
+from memtool import service_client
+from memtool.errors import Busy
+from memtool.service import listener
+from memtool.service.listener import Answer, Listener, only_process
+from memtool.service_client import (
     PROTOCOL,
     Fields,
-    HelperCall,
-    HelperPlace,
+    ServiceCall,
+    ServicePlace,
     Silent,
-    ask_helper,
-    end_helper,
-    end_helpers,
+    ask_service,
+    end_service,
+    end_services,
     find_address,
-    helper_place,
     is_at_work,
     leave_alone,
+    service_place,
 )
-from memtool.embeddings.helper_server import only_helper, serve
-from memtool.errors import Busy
 
 
 def echo(request: Fields, more: Callable[[], Fields]) -> Fields:
@@ -40,12 +40,10 @@ def echo(request: Fields, more: Callable[[], Fields]) -> Fields:
 
 
 @contextlib.contextmanager
-def serving(place: HelperPlace, answer: helper_server.Answer = echo, **more: Any) -> Iterator[threading.Thread]:
-    look = more.pop("look", lambda: True)
-
+def serving(place: ServicePlace, answer: Answer = echo, *, idle: float = 60.0) -> Iterator[threading.Thread]:
     def run() -> None:
-        with only_helper(place):
-            serve(place, answer, look, **{"idle": 60.0, **more})
+        with only_process(place), Listener(place, answer) as found:
+            found.serve(idle=idle)
 
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
@@ -54,28 +52,30 @@ def serving(place: HelperPlace, answer: helper_server.Answer = echo, **more: Any
     try:
         yield thread
     finally:
-        end_helper(place)
+        end_service(place)
         thread.join(5)
         assert not thread.is_alive()
 
 
 @pytest.fixture(params=["unix", "loopback"])
-def place(tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> HelperPlace:
-    """Where a helper is found, on a system with sockets in the file system and on one without."""
-    monkeypatch.setattr(helper_server, "_PAUSE", 0.02)
+def place(tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> ServicePlace:
+    """Where a process is found, on a system with sockets in the file system and on one without."""
+    monkeypatch.setattr(listener, "_PAUSE", 0.02)
     if request.param == "loopback":
-        monkeypatch.setattr(helper_server, "_HAS_UNIX", False)
+        monkeypatch.setattr(listener, "_HAS_UNIX", False)
     else:
-        monkeypatch.setattr(helper_server, "_LONGEST_PATH", 107)
+        monkeypatch.setattr(listener, "_LONGEST_PATH", 107)
     (tmp_path / "v").mkdir()
-    return helper_place(tmp_path, tmp_path / "v")
+    return service_place(tmp_path, tmp_path / "v")
 
 
-def raw(place: HelperPlace, *lines: bytes) -> bytes:
+def raw(place: ServicePlace, *lines: bytes) -> bytes:
     """Return what a peer is answered that sends *lines*, whatever they are."""
     address = find_address(place)
     assert address
-    family, target = (socket.AF_INET, ("127.0.0.1", address.port)) if address.port else (socket.AF_UNIX, address.path)
+    family, target = (
+        (socket.AF_INET, ("127.0.0.1", address.socket_port)) if address.socket_port else (socket.AF_UNIX, address.path)
+    )
     with socket.socket(family) as peer:
         peer.settimeout(2)
         peer.connect(target)
@@ -86,69 +86,64 @@ def raw(place: HelperPlace, *lines: bytes) -> bytes:
 
 
 @pytest.mark.slow
-def test_one_that_is_still_loading_its_model_is_ended_too(place: HelperPlace) -> None:
+def test_one_that_is_still_loading_its_model_is_ended_too(place: ServicePlace) -> None:
     def run() -> None:
-        with only_helper(place):
+        with only_process(place):
             time.sleep(0.3)
-            serve(place, echo, lambda: True, idle=60.0)
+            with Listener(place, echo) as found:
+                found.serve(idle=60.0)
 
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
     while not is_at_work(place):
         time.sleep(0.005)
-    assert end_helpers(place.folder.parent) == 1
+    assert end_services(place.folder.parent) == 1
     thread.join(5)
     assert not thread.is_alive()
 
 
 @pytest.mark.slow
-def test_a_question_is_answered(place: HelperPlace) -> None:
+def test_a_question_is_answered(place: ServicePlace) -> None:
     with serving(place):
-        assert ask_helper(place, {"text": "解密失败 \ud800"}, patience=1) == {"text": "解密失败 \ud800"}
+        assert ask_service(place, {"text": "解密失败 \ud800"}, patience=1) == {"text": "解密失败 \ud800"}
 
 
 @pytest.mark.slow
-def test_a_question_goes_on_when_its_second_half_is_known(place: HelperPlace) -> None:
+def test_a_question_goes_on_when_its_second_half_is_known(place: ServicePlace) -> None:
     with serving(place):
         address = find_address(place)
         assert address
-        with HelperCall(address, patience=1) as call:
+        with ServiceCall(address, patience=1) as call:
             call.say({"protocol": PROTOCOL, "text": "a", "goes_on": True})
             call.say({"更多": [1, 2]})
             assert call.hear() == {"text": "a", "more": [1, 2]}
 
 
-def test_only_its_owner_can_come_near_it(place: HelperPlace) -> None:
+def test_only_its_owner_can_come_near_it(place: ServicePlace) -> None:
     with serving(place):
         assert stat.S_IMODE(place.folder.stat().st_mode) == 0o700
         assert {stat.S_IMODE(path.stat().st_mode) for path in place.folder.iterdir()} == {0o600}
 
 
-def test_there_is_never_a_second_one(place: HelperPlace) -> None:
-    with serving(place), pytest.raises(Busy), only_helper(place):
+def test_there_is_never_a_second_one(place: ServicePlace) -> None:
+    with serving(place), pytest.raises(Busy), only_process(place):
         pass
     assert not is_at_work(place)
-    with only_helper(place):
+    with only_process(place):
         assert is_at_work(place)
 
 
 @pytest.mark.slow
-def test_it_ends_when_nobody_asks(place: HelperPlace) -> None:
+def test_it_ends_when_nobody_asks(place: ServicePlace) -> None:
     with serving(place, idle=0.3) as thread:
         deadline = time.monotonic() + 10
         while thread.is_alive():
-            ask_helper(place, {"ask": "status"}, patience=1)  # to look after it is no question
+            ask_service(place, {"ask": "status"}, patience=1)  # to look after it is no question
             assert time.monotonic() < deadline
     assert {path.suffix for path in place.folder.iterdir()} - {".silent"} == {".lock"}
 
 
-def test_it_ends_when_it_is_not_wanted_any_more(place: HelperPlace) -> None:
-    with serving(place, look=lambda: False) as thread:
-        thread.join(5)
-        assert not thread.is_alive()
-
-
-def test_it_ends_when_its_address_is_taken_away(place: HelperPlace) -> None:
+def test_it_ends_when_its_address_is_taken_away(place: ServicePlace) -> None:
     with serving(place) as thread:
         place.path("json").unlink()
         thread.join(5)
@@ -156,64 +151,65 @@ def test_it_ends_when_its_address_is_taken_away(place: HelperPlace) -> None:
 
 
 @pytest.mark.slow
-def test_all_helpers_of_a_user_are_ended(tmp_path: Path, place: HelperPlace) -> None:
-    other = helper_place(tmp_path, tmp_path / "w")
+def test_all_processs_of_a_user_are_ended(tmp_path: Path, place: ServicePlace) -> None:
+    other = service_place(tmp_path, tmp_path / "w")
     with serving(place), serving(other):
-        assert end_helpers(tmp_path) == 2
+        assert end_services(tmp_path) == 2
         assert not is_at_work(place)
         assert not is_at_work(other)
-    assert end_helpers(tmp_path) == 0
+    assert end_services(tmp_path) == 0
 
 
 @pytest.mark.slow
-def test_what_a_peer_sends_harms_nobody(place: HelperPlace) -> None:
+def test_what_a_peer_sends_harms_nobody(place: ServicePlace) -> None:
     with serving(place):
-        hello = b'{"nonce": "x"}\n' if find_address(place).port else b""  # type: ignore[union-attr]
+        hello = b'{"nonce": "x"}\n' if find_address(place).socket_port else b""  # type: ignore[union-attr]
         for line in (
             b"", b"\n", b"null\n", b"[]\n", b"{\n", b"\xff\xfe\n", b"[" * 60_000 + b"\n", b"x" * 1_000_000,
-            b'{"protocol": 1}\n', b'{"protocol": 2, "text": "a"}\n',
-            b'{"protocol": 1, "text": "a", "goes_on": 1}\n[]\n',
-            b'{"protocol": {}, "ask": []}\n', b'{"protocol": 1, "ask": []}\n',
+            b'{"protocol": 2}\n', b'{"protocol": 1, "text": "a"}\n',
+            b'{"protocol": 2, "text": "a", "goes_on": 1}\n[]\n',
+            b'{"protocol": {}, "ask": []}\n', b'{"protocol": 2, "ask": []}\n',
         ):  # fmt: skip
             assert b"text" not in raw(place, hello, line)
-        assert ask_helper(place, {"text": "还在"}, patience=1) == {"text": "还在"}
+        assert ask_service(place, {"text": "还在"}, patience=1) == {"text": "还在"}
 
 
 @pytest.mark.slow
 def test_a_peer_that_says_nothing_is_not_listened_to_for_long(
-    place: HelperPlace, monkeypatch: pytest.MonkeyPatch
+    place: ServicePlace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(helper_server, "_PATIENCE", 0.05)
+    monkeypatch.setattr(listener, "_PATIENCE", 0.05)
     with serving(place):
         address = find_address(place)
         assert address
-        silent = helper._connected(address, 1)
+        silent = service_client._connected(address, 1)
         try:
-            assert ask_helper(place, {"text": "a"}, patience=2) == {"text": "a"}
+            assert ask_service(place, {"text": "a"}, patience=2) == {"text": "a"}
         finally:
             silent.close()
 
 
-def test_without_a_helper_nobody_waits(place: HelperPlace) -> None:
+def test_without_a_process_nobody_waits(place: ServicePlace) -> None:
     started = time.monotonic()
-    assert ask_helper(place, {"text": "a"}, patience=5) is None
+    assert ask_service(place, {"text": "a"}, patience=5) is None
     assert time.monotonic() - started < 1
 
 
 @contextlib.contextmanager
-def impostor(place: HelperPlace, answer: bytes) -> Iterator[list[bytes]]:
-    """Listen where a helper did, say *answer* to all who come, and give what they said."""
+def impostor(place: ServicePlace, answer: bytes) -> Iterator[list[bytes]]:
+    """Listen where a process did, say *answer* to all who come, and give what they said."""
     heard: list[bytes] = []
     place.folder.mkdir()
-    listener = socket.create_server(("127.0.0.1", 0))
+    server = socket.create_server(("127.0.0.1", 0))
+    port = server.getsockname()[1]
     fields = {"vault": str(place.root), "pid": 1, "version": memtool.__version__, "path": "", "secret": "s"}
-    place.path("json").write_text(json.dumps({**fields, "port": listener.getsockname()[1]}))
+    place.path("json").write_text(json.dumps({**fields, "socket_port": port}))
     os.utime(place.path("json"), (0, 0))
 
     def run() -> None:
         with contextlib.suppress(OSError):
             while True:
-                peer, _ = listener.accept()
+                peer, _ = server.accept()
                 with peer, contextlib.suppress(OSError):
                     peer.settimeout(0.2)
                     peer.sendall(answer)
@@ -224,62 +220,62 @@ def impostor(place: HelperPlace, answer: bytes) -> Iterator[list[bytes]]:
     try:
         yield heard
     finally:
-        listener.shutdown(socket.SHUT_RDWR)
-        listener.close()
+        server.shutdown(socket.SHUT_RDWR)
+        server.close()
         thread.join(5)
 
 
 @pytest.mark.parametrize("answer", [b"", b"\n", b"nonsense\n", b"[]\n", b'{"proof": "x"}\n', b"x" * 100_000])
 def test_who_took_over_a_port_learns_nothing_and_is_asked_once(tmp_path: Path, answer: bytes) -> None:
-    place = helper_place(tmp_path, tmp_path / "v")
+    place = service_place(tmp_path, tmp_path / "v")
     with impostor(place, answer) as heard:
         for _ in range(3):
-            assert ask_helper(place, {"text": "secret of mine"}, patience=0.05) is None
+            assert ask_service(place, {"text": "secret of mine"}, patience=0.05) is None
     assert len(heard) <= 1
     assert not any(b"secret of mine" in each for each in heard)
 
 
 @pytest.mark.slow
 def test_one_that_was_late_is_asked_again_once_it_is_seen_to_live(
-    place: HelperPlace, monkeypatch: pytest.MonkeyPatch
+    place: ServicePlace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with serving(place):
         leave_alone(place)
         later = time.time() + 5
         os.utime(place.path("silent"), (later, later))
-        assert ask_helper(place, {"text": "a"}, patience=1) is None
-        monkeypatch.setattr(helper_server, "_SULK", 0.0)
+        assert ask_service(place, {"text": "a"}, patience=1) is None
+        monkeypatch.setattr(listener, "_SULK", 0.0)
         while place.path("silent").exists():
             time.sleep(0.01)
-        assert ask_helper(place, {"text": "a"}, patience=1) == {"text": "a"}
+        assert ask_service(place, {"text": "a"}, patience=1) == {"text": "a"}
 
 
 @pytest.mark.parametrize(
     "text", ["", "null", "[]", "{}", "{", '{"vault": 1, "pid": 1, "version": "x"}', "[" * 60_000, "\x00" * 100]
 )
 def test_an_address_that_is_none_is_passed_over(tmp_path: Path, text: str) -> None:
-    place = helper_place(tmp_path, tmp_path / "v")
+    place = service_place(tmp_path, tmp_path / "v")
     place.folder.mkdir()
     place.path("json").write_text(text)
     assert find_address(place) is None
-    assert end_helpers(tmp_path) == 0
+    assert end_services(tmp_path) == 0
 
 
-def test_the_helper_of_another_vault_or_memtool_is_not_asked(
-    place: HelperPlace, monkeypatch: pytest.MonkeyPatch
+def test_the_process_of_another_vault_or_memtool_is_not_asked(
+    place: ServicePlace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with serving(place):
         assert find_address(place)
-        other = HelperPlace(place.folder, place.root / "other")
+        other = ServicePlace(place.folder, place.root / "other")
         other.path("json").write_bytes(place.path("json").read_bytes())
         assert find_address(other) is None
         with monkeypatch.context() as newer:
-            newer.setattr(helper, "__version__", "99")
+            newer.setattr(service_client, "__version__", "99")
             assert find_address(place) is None
 
 
 @pytest.mark.slow
-def test_a_call_waits_no_longer_than_it_was_told(place: HelperPlace) -> None:
+def test_a_call_waits_no_longer_than_it_was_told(place: ServicePlace) -> None:
     def slow(_: Fields, __: Callable[[], Fields]) -> Fields:
         time.sleep(0.4)
         return {}
@@ -288,7 +284,7 @@ def test_a_call_waits_no_longer_than_it_was_told(place: HelperPlace) -> None:
         address = find_address(place)
         assert address
         started = time.monotonic()
-        with HelperCall(address, patience=0.05) as call:
+        with ServiceCall(address, patience=0.05) as call:
             call.say({"protocol": PROTOCOL})
             with pytest.raises(Silent):
                 call.hear()

@@ -21,14 +21,14 @@ from desk import Desk
 from web.service import PATIENCE, Service
 
 from memtool import __version__
-from memtool.embeddings.helper import Address, HelperPlace
 from memtool.errors import MemtoolError
 from memtool.index import generations, schema
-from memtool.index.engine import WATCHERS, Place, place_of, use_index
+from memtool.index.engine import Place, place_of, use_index
 from memtool.index.sqlite import SqliteIndex, claim
+from memtool.service.freshness import Watcher
+from memtool.service.inotify import Tree, check_mounts
+from memtool.service_client import Address, service_place
 from memtool.vault.scan import Outside, changes
-from memtool.web.inotify import Tree, check_mounts
-from memtool.web.watcher import Watcher
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -198,8 +198,9 @@ def test_trust_is_never_misplaced_whatever_happens(watched: Watched) -> None:
     chance, trusted, ending = Random(13), 0, threading.Event()
 
     def look() -> None:
-        while not ending.is_set():
-            watched.watcher.look()
+        while not ending.wait(0.01):  # an answer does not wait for a look
+            with contextlib.suppress(OSError):  # a folder vanished while it was looked at
+                watched.watcher.look()
 
     looking = threading.Thread(target=look)
     looking.start()
@@ -264,7 +265,7 @@ def test_a_search_beside_a_service_walks_only_if_it_must(vault: Vault, monkeypat
 
 def test_nonsense_is_no_answer(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     use_index(place_of(desk.work), lambda _index: None)
-    at = HelperPlace(desk.work.cache / WATCHERS, desk.vault.root)
+    at = service_place(desk.work.cache, desk.vault.root)
     at.folder.mkdir(parents=True)
     walks = Walks(monkeypatch)
     # In a folder of its own: below that of a test, the path may be longer than a socket's may be.
@@ -273,7 +274,7 @@ def test_nonsense_is_no_answer(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> N
         other.bind(path)
         other.listen()
         other.settimeout(PATIENCE)
-        address = Address(str(desk.vault.root), os.getpid(), __version__, path)
+        address = Address(str(desk.vault.root), os.getpid(), __version__, parts="http watch", path=path)
         for answer in (b"\0\n", b'{"unchanged": 1}\n', b"[]\n", b"HTTP/1.1 200 OK\r\n\r\n", b"x" * 100_000):
             at.path("json").write_text(json.dumps(address._asdict()), encoding="utf-8")
             at.path("silent").unlink(missing_ok=True)

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from memtool import __file__ as own_file, settings as settings_module
 from memtool.embeddings import Embedder, open_embedder
-from memtool.embeddings.helper import Fields, helper_place
 from memtool.embeddings.known_scripts import fits
 from memtool.errors import MemtoolError
 from memtool.index.engines import engine_of
@@ -21,6 +20,7 @@ from memtool.index.filters import Filter
 from memtool.recall.prompts.finding import LONGEST, is_given_anyway
 from memtool.recall.prompts.meaning import Near, Nearness
 from memtool.recall.prompts.passages import passages
+from memtool.service_client import Fields
 from memtool.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from memtool.index.tables import HeldVectors, Tables
 
 NEAREST = 20  # chunks in scope that are named unasked
-IDLE = 900.0  # seconds without a question, after which it ends
 
 _MOST_ASKED = 100  # chunks
 _MOST_TEXTS, _LONGEST_TEXT = 2, 4_000  # of one request
@@ -39,31 +38,16 @@ _MADE_AT_ONCE = 400  # vectors of what was written since; more than that waits f
 _EVERY = 5  # looks at the world, after which it also looks at the settings and the model
 
 
-def run_helper(work: Workspace, *, idle: float, goes_on: Callable[[], bool] = lambda: True) -> None:
-    """Hold the model and the vectors of a vault until nobody needs them, or *goes_on* says that it is over.
+class WarmModel:
+    """The model and the vectors of a vault, which follow its index.
 
     Raises:
-        Busy: another process does.
-        MemtoolError: there is no model.
-        OSError: there is no place for a socket.
+        MemtoolError: there is no model on this machine.
     """
-    from memtool.embeddings.helper_server import only_helper, serve
 
-    at, settings = helper_place(work.cache, work.vault.root), work.settings
-    with only_helper(at):
+    def __init__(self, work: Workspace) -> None:
+        settings = work.settings
         embedder = open_embedder(settings.embeddings, settings.keys.embeddings, work.cache, may_download=False)
-        with contextlib.closing(_WarmModel(work, embedder)) as held:
-            held.look()
-            if held.is_empty():
-                return
-            embedder.embed_query("warm")
-            serve(at, held.answer, lambda: goes_on() and held.look(), idle=idle)
-
-
-class _WarmModel:
-    """The model and the vectors, which follow the index; and the question whether they are still wanted."""
-
-    def __init__(self, work: Workspace, embedder: Embedder) -> None:
         self._at = work
         self._warm = Warm(embedder)
         engine = engine_of(work)
@@ -73,13 +57,16 @@ class _WarmModel:
         self._looks = 0
         self._program = stamp(Path(own_file))
         self._making: threading.Thread | None = None
+        self.look()
+        if not self.is_empty():
+            embedder.embed_query("warm")
 
     def answer(self, request: Fields, more: Callable[[], Fields]) -> Fields:
         """Return the answer to a prompt (`near`), or the vector of a question (`vector`)."""
         if request.get("ask") == "vector":
             return {"model": self._warm.embedder.name, "vector": self._vector(_text(request.get("text")))}
         if request.get("ask") != "near":
-            raise ValueError("nobody knows this question")
+            raise ValueError(f"unknown request {request.get('ask')!r}")
         texts, project = request.get("texts"), request.get("project")
         if not isinstance(texts, list) or len(texts) > _MOST_TEXTS or not isinstance(project, str):
             raise TypeError("it is no question")
@@ -89,7 +76,7 @@ class _WarmModel:
         return {"near": None if near is None else [[_rounded(each) for each in part] for part in near]}
 
     def look(self) -> bool:
-        """Follow what has changed; return whether the helper is still wanted."""
+        """Follow what has changed; return whether the model is still wanted."""
         self._looks += 1
         if self._looks % _EVERY == 0 and not self._is_wanted():
             return False
@@ -98,7 +85,7 @@ class _WarmModel:
         return self._at.vault.root.is_dir()
 
     def is_empty(self) -> bool:
-        """Return whether a server holds no vector for it. Before a helper starts, only files were looked at."""
+        """Return whether a server holds no vector for it. Before a process starts, only files were looked at."""
         return not self._keeps_files and not len(self._warm)
 
     def close(self) -> None:
@@ -140,7 +127,7 @@ class _WarmModel:
             use_index(place_of(self._at), make)
 
     def _is_wanted(self) -> bool:
-        """Return whether memtool, the model and the settings are those that the helper began with."""
+        """Return whether memtool, the model and the settings are those that this began with."""
         try:
             settings = settings_module.load(self._at.vault.settings_path, self._at.environ)
             model = open_embedder(settings.embeddings, settings.keys.embeddings, self._at.cache, may_download=False)

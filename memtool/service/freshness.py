@@ -1,4 +1,4 @@
-"""The watcher of a service, which vouches that an index holds all that its vault holds, so that others skip the walk.
+"""The watch over a vault, which vouches that an index holds all that its vault holds, so that others skip the walk.
 
 It vouches for what it looked at itself: the folders are watched first, then the index is brought up to date, and when
 that finds nothing to do, and nobody else wrote the index meanwhile, the two are alike. From then on an event of the
@@ -7,29 +7,26 @@ folders or a commit to the index ends it, and the next question begins it anew.
 
 from __future__ import annotations
 
-import contextlib
 import sqlite3
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from memtool.embeddings.helper import Fields, HelperPlace
-from memtool.embeddings.helper_server import only_helper, serve
 from memtool.errors import MemtoolError
 from memtool.index import generations, schema
-from memtool.index.engine import WATCHERS, place_of, use_index
+from memtool.index.engine import place_of, use_index
 from memtool.index.sqlite import claim
-from memtool.web.calls import OpenWorkspace
-from memtool.web.inotify import Tree
+from memtool.service.inotify import Tree
+from memtool.service_client import Fields
+from memtool.workspace import OpenWorkspace
 
 _PAUSE = 2.1  # seconds between two looks at a vault that goes on changing; stamps are trusted after two
 _GIVEN_UP = 60.0  # seconds until a vault is looked at again for which nobody can vouch
-_NEVER = float("inf")
 
 
 class Watcher:
-    """Vouches for the index of the service's vault, in threads of its own."""
+    """Vouches for the index of the service's vault, in a thread of its own."""
 
     def __init__(self, open_workspace: OpenWorkspace) -> None:
         self._open_workspace = open_workspace
@@ -39,48 +36,31 @@ class Watcher:
         self._index: sqlite3.Connection | None = None
         self._path: Path | None = None  # of the index
         self._vouched: tuple[Mapping[str, Any], int] | None = None  # the claim, and the state of the index
-        self._threads = [threading.Thread(target=run, daemon=True) for run in (self._answer_all, self._look_when_asked)]
-
-    def start(self) -> None:
-        """Begin."""
         self._asked.set()
-        for thread in self._threads:
-            thread.start()
 
     def end(self) -> None:
-        """Begin to end. Nobody waits for it: whoever asks meanwhile walks."""
+        """Begin to end. Nobody waits for it: a search that asks meanwhile walks."""
         self._ending.set()
         self._asked.set()
 
-    def join(self) -> None:
-        """Wait until it has ended."""
-        for thread in self._threads:
-            thread.join()
-
-    def answer(self, request: Fields, _more: Callable[[], Fields] | None = None) -> Fields:
-        """Return whether the vault is still as the index has it. If not, look at it, for whoever asks next."""
-        if request.get("ask") != "unchanged":
-            raise ValueError("nobody knows this question")
-        with self._lock:
+    def answer(self, request: Fields) -> Fields:
+        """Return whether the vault is still as the index has it. If not, it is looked at, for the next who asks."""
+        if not self._lock.acquire(blocking=False):
+            return {"unchanged": False}  # it is being looked at: others wait for their answers at the same socket
+        try:
             if self._vouched and (not self._tree or self._tree.has_changed() or self._state() != self._vouched[1]):
                 self._vouched = None
             is_unchanged = self._vouched is not None and all(
                 request.get(name) == value for name, value in self._vouched[0].items()
             )
+        finally:
+            self._lock.release()
         if not is_unchanged:
             self._asked.set()
         return {"unchanged": is_unchanged}
 
-    def _answer_all(self) -> None:
-        while not self._ending.is_set():
-            with contextlib.suppress(MemtoolError, OSError):
-                work = self._open_workspace(None)
-                at = HelperPlace(work.cache / WATCHERS, work.vault.root)
-                with only_helper(at):
-                    serve(at, self.answer, lambda: not self._ending.is_set(), idle=_NEVER)
-            self._ending.wait(_PAUSE)
-
-    def _look_when_asked(self) -> None:
+    def look_when_asked(self) -> None:
+        """Look at the vault whenever somebody asks in vain, until the end."""
         while not self._ending.is_set():
             self._asked.wait()
             self._asked.clear()
@@ -88,7 +68,7 @@ class Watcher:
             try:
                 while not self._ending.is_set() and not self.look():
                     self._ending.wait(_PAUSE)
-            except (MemtoolError, OSError, sqlite3.Error):  # whoever asks walks, as without a service
+            except (MemtoolError, OSError, sqlite3.Error):  # searches walk, as without a service
                 self.forget()
                 pause = _GIVEN_UP
             self._ending.wait(pause)
@@ -101,7 +81,7 @@ class Watcher:
             MemtoolError, OSError, sqlite3.Error: nobody can vouch for this vault.
         """
         work = self._open_workspace(None)
-        place = place_of(work)._replace(watchers=None)
+        place = place_of(work)._replace(services=None)
         if not place.keeper.keeps_files:
             raise MemtoolError("others write an index on a server, too, and its readers ask nobody else")
         path = generations.current(place.generations)

@@ -6,14 +6,11 @@ import json
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 from web.service import PATIENCE, Service
 
-from memtool.embeddings.helper import HelperPlace
-from memtool.index.engine import WATCHERS
 from memtool.vault.layout import Vault
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform != "linux", reason="only Linux has a watcher")]
@@ -44,10 +41,6 @@ def test_search_and_prompts_go_on_and_it_is_said_once(vault: Vault, tmp_path: Pa
     try:
         found = run(service, "memtool", "search", "白毫银针")
         assert ("80 degrees" in found.stdout, SILENT in found.stderr) == (True, False)
-        deadline = time.monotonic() + PATIENCE
-        while not HelperPlace(service.work.cache / WATCHERS, vault.root).path("json").exists():
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
         before = run(service, "memtool.hook", told=prompt("before", tmp_path))
         assert "80 degrees" in before.stdout
         service.process.send_signal(signal.SIGSTOP)

@@ -12,7 +12,7 @@ from desk import Desk
 from tiny_model import make_tiny_model
 from web.service import PATIENCE, Service
 
-from memtool.embeddings.helper import ask_helper, helper_place, is_at_work
+from memtool.service_client import MODEL, find_address, is_at_work
 
 if TYPE_CHECKING:
     from memtool.vault.layout import Vault
@@ -24,9 +24,9 @@ pytestmark = [
 ]
 
 
-def helper_pid(service: Service) -> int:
-    answer = ask_helper(helper_place(service.work.cache, service.vault.root), {"ask": "status"}, patience=1.0)
-    return int(answer["pid"]) if answer else 0
+def pid_with_model(service: Service) -> int:
+    address = find_address(service.place, MODEL)
+    return address.pid if address else 0
 
 
 def wait_until(is_so: object, what: str) -> None:
@@ -36,7 +36,7 @@ def wait_until(is_so: object, what: str) -> None:
         time.sleep(0.05)
 
 
-def test_the_service_takes_the_helpers_place_and_gives_it_back(vault: Vault, desk: Desk, tmp_path: Path) -> None:
+def test_a_service_takes_the_place_of_a_process_with_the_model_alone(vault: Vault, desk: Desk, tmp_path: Path) -> None:
     desk.remember("Car car automobile 汽车.")
     model = {
         "MEMTOOL_EMBEDDINGS_PROVIDER": "fastembed",
@@ -47,13 +47,13 @@ def test_the_service_takes_the_helpers_place_and_gives_it_back(vault: Vault, des
     wait_until(lambda: first.get(f"/jobs/{job['id']}")["state"] != "running", "the vectors are made")
     assert first.get(f"/jobs/{job['id']}")["result"]["vectors"] > 0
     assert first.end() == 0
-    command = [sys.executable, "-m", "memtool", "--vault", str(vault.root), "helper"]
+    command = [sys.executable, "-m", "memtool", "--vault", str(vault.root), "serve", "--no-http"]
     own = subprocess.Popen(command, env=first.environ, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    wait_until(lambda: helper_pid(first), "a helper of its own is there")
+    wait_until(lambda: pid_with_model(first), "a process holds the model")
     service = Service(vault, **model)
-    wait_until(lambda: helper_pid(service) == service.process.pid, "the service is the helper")
+    wait_until(lambda: pid_with_model(service) == service.process.pid, "the service holds it")
     assert own.wait(PATIENCE) == 0
     found = service.post("/search", {"query": "automobile", "mode": "vector"})
     assert found["mode"] == "vector"
     assert service.end() == 0
-    assert not is_at_work(helper_place(service.work.cache, vault.root))
+    assert not is_at_work(service.place)

@@ -21,19 +21,22 @@ from hook.agent import Agent, agent_in
 from postgres_server import new_database
 from tiny_model import make_tiny_model
 
+from memtool import service_client
 from memtool.capture.queue import Job, Queue
-from memtool.embeddings import helper, open_embedder
-from memtool.embeddings.helper import (
-    HelperCall,
-    HelperPlace,
-    WarmEmbedder,
-    ask_helper,
-    end_helper,
-    helper_place,
-    is_at_work,
-)
+from memtool.embeddings import open_embedder, warm as warm_module
+from memtool.embeddings.warm import WarmEmbedder
 from memtool.index.engine import Index, Place, use_index
 from memtool.index.semantic import embed, open_vectors
+from memtool.service_client import (
+    MODEL,
+    ServiceCall,
+    ServicePlace,
+    ask_service,
+    end_service,
+    find_address,
+    is_at_work,
+    service_place,
+)
 from memtool.settings.sections import EmbeddingSettings
 from memtool.vault.layout import Vault
 from memtool.vault.scan import Outside
@@ -85,7 +88,7 @@ def agent(tmp_path: Path, workers: list[Vault], monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(subprocess, "Popen", kept)
     yield agent
-    end_helper(place_of(agent))
+    end_service(place_of(agent))
     for process in started:
         process.wait(10)
     assert not is_at_work(place_of(agent))
@@ -101,8 +104,8 @@ def make_vectors(agent: Agent, model: Path) -> None:
     use_index(Place(agent.vault, agent.state(), outside=Outside(agent.home / ".claude" / "projects")), make)
 
 
-def place_of(agent: Agent) -> HelperPlace:
-    return helper_place(agent.cache, agent.vault.root)
+def place_of(agent: Agent) -> ServicePlace:
+    return service_place(agent.cache, agent.vault.root)
 
 
 def start(agent: Agent) -> int:
@@ -111,8 +114,8 @@ def start(agent: Agent) -> int:
     found: list[int] = []
 
     def answers() -> bool:
-        status = ask_helper(place_of(agent), {"ask": "status"}, patience=5)
-        found.extend([int(status["pid"])] if status else [])
+        address = find_address(place_of(agent), MODEL)
+        found.extend([address.pid] if address else [])
         return bool(found)
 
     wait_until(answers, "a helper answers")
@@ -134,7 +137,7 @@ def is_alive(pid: int) -> bool:
 
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Wait for the helper as long as a busy machine may need: what counts here is what it says."""
-    monkeypatch.setattr(helper, "DEADLINE", 10.0)
+    monkeypatch.setattr(service_client, "DEADLINE", 10.0)
 
 
 @pytest.mark.slow
@@ -151,7 +154,7 @@ def test_a_prompt_is_given_what_it_means_and_not_without_the_helper(
 def test_sessions_of_a_vault_share_one_helper(agent: Agent) -> None:
     first = start(agent)
     assert start(another(agent, "s2")) == first
-    assert ask_helper(place_of(agent), {"ask": "status"}, patience=5)["pid"] == first  # type: ignore[index]
+    assert ask_service(place_of(agent), {"ask": "status"}, patience=5)["pid"] == first  # type: ignore[index]
 
 
 @pytest.mark.slow
@@ -166,15 +169,15 @@ def test_a_killed_helper_is_missed_by_nobody_and_replaced_by_the_next_session(ag
 @pytest.mark.slow
 def test_a_frozen_helper_is_waited_for_once(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
     calls = []
-    real = HelperCall.__init__
+    real = ServiceCall.__init__
 
-    def counted(self: HelperCall, *args: object, **more: object) -> None:
+    def counted(self: ServiceCall, *args: object, **more: object) -> None:
         calls.append(1)
         real(self, *args, **more)  # type: ignore[arg-type]
 
     pid = start(agent)
     os.kill(pid, signal.SIGSTOP)
-    monkeypatch.setattr(HelperCall, "__init__", counted)
+    monkeypatch.setattr(ServiceCall, "__init__", counted)
     try:
         for number in range(3):
             assert MEANT not in another(agent, f"s{number}").ask(ASKED)
@@ -188,7 +191,7 @@ def test_a_frozen_helper_is_waited_for_once(agent: Agent, monkeypatch: pytest.Mo
 def test_a_frozen_helper_is_ended_all_the_same(agent: Agent) -> None:
     pid = start(agent)
     os.kill(pid, signal.SIGSTOP)
-    assert end_helper(place_of(agent))
+    assert end_service(place_of(agent))
     wait_until(lambda: not is_alive(pid), "it is gone")
 
 
@@ -284,7 +287,7 @@ def test_a_helper_ends_where_postgres_holds_no_vectors(agent: Agent, postgres: s
         agent.environ["MEMTOOL_EMBEDDINGS_PROVIDER"] = "none"
         run_memtool(agent, "index")
         agent.environ["MEMTOOL_EMBEDDINGS_PROVIDER"] = provider
-        run_memtool(agent, "helper")  # comes back
+        run_memtool(agent, "serve", "--no-http")  # comes back
         assert not is_at_work(place_of(agent))
 
 
@@ -304,7 +307,7 @@ def test_a_search_lets_the_helper_read_the_question(agent: Agent, monkeypatch: p
     warm = WarmEmbedder(embedder, place_of(agent))
     start(agent)
     monkeypatch.setattr(embedder, "embed_query", lambda _: pytest.fail("the model was loaded"))
-    monkeypatch.setattr(helper, "_QUESTION_PATIENCE", 10.0)
+    monkeypatch.setattr(warm_module, "_PATIENCE", 10.0)
     assert (warm.embed_query("quagga 斑驴") == own).all()
     assert MEANT in run_memtool(agent, "search", "--json", "--mode", "vector", "quagga")
 
@@ -318,26 +321,27 @@ def test_a_search_makes_its_own_vector_where_the_helper_s_is_nonsense(
         EmbeddingSettings(path=agent.environ["MEMTOOL_EMBEDDINGS_PATH"]), "", agent.cache, may_download=False
     )
     answer = {"model": embedder.name, "vector": vector}
-    monkeypatch.setattr(helper, "ask_helper", lambda *_, **__: answer)
+    monkeypatch.setattr(warm_module, "ask_service", lambda *_, **__: answer)
     found = WarmEmbedder(embedder, place_of(agent)).embed_query("quagga")
     assert (found == embedder.embed_query("quagga")).all()
 
 
 @pytest.mark.slow
-def test_doctor_shows_the_helper(agent: Agent) -> None:
+def test_doctor_shows_the_process(agent: Agent) -> None:
     pid = start(agent)
     told = run_memtool(agent, "doctor", "--json")
-    [check] = [each for each in json.loads(told)["checks"] if each["subject"] == "helper"]
+    [check] = [each for each in json.loads(told)["checks"] if each["subject"] == "service"]
     assert check["state"] == "ok"
-    assert f"process {pid}, " in check["sentence"]
+    assert check["sentence"].startswith(f"process {pid}, ")
+    assert check["sentence"].endswith(": model")
 
 
 @pytest.mark.slow
 def test_uninstalling_ends_the_helper(agent: Agent) -> None:
     pid = start(agent)
-    assert json.loads(run_memtool(agent, "uninstall", "claude-code", "--json", "--dry-run"))["helpers_ended"] == 0
+    assert json.loads(run_memtool(agent, "uninstall", "claude-code", "--json", "--dry-run"))["processes_ended"] == 0
     assert is_alive(pid)
-    assert json.loads(run_memtool(agent, "uninstall", "claude-code", "--json"))["helpers_ended"] == 1
+    assert json.loads(run_memtool(agent, "uninstall", "claude-code", "--json"))["processes_ended"] == 1
     wait_until(lambda: not is_alive(pid), "it has ended")
 
 
