@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from memtool.recall.start.session_start import ContextBlock
     from memtool.workspace import Workspace
 
-COMMANDS = {"team": "memtool.team.command"}  # by the name of the command
+COMMANDS = {"team": "memtool.team.command:command"}  # by the name of the command
 SERVICES = {"postgres": "memtool.team.serving:serve_team"}  # by the engine of the vaults that are served
 CHECKS = "memtool.team.checks:team_checks"
 _MEMBER = "memtool.team.member"

@@ -14,7 +14,8 @@ from typing import Any, TypeVar, cast
 import click
 
 from memtool import settings
-from memtool.cli import output
+from memtool.cli import completion, output
+from memtool.cli.options import JSON
 from memtool.cli.session import Session
 from memtool.errors import BadSetting, UsageError
 from memtool.install import client_files, settings_file
@@ -27,13 +28,11 @@ from memtool.vault.project_area import shown_path
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-_NAME = click.argument("setting", metavar="NAME")
-_LISTED = "`memtool config get` lists them all."
+_NAME = click.argument("setting", metavar="NAME", shell_complete=completion.settings)
 
 
 class VaultCommand(click.Command):
-    """A command whose --vault may go without a path."""
+    """A command whose --vault needs no path."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Take what follows --vault as its path only if it is a folder, and not the name of a setting."""
@@ -48,8 +47,8 @@ class VaultCommand(click.Command):
 
 def _with_file(command: F) -> F:
     """Let a command accept `--vault [PATH]`, and hand it the `Session` and whether the vault's file is meant."""
-    help_ = "The vault's memtool.toml instead of your own config.toml."
-    option = click.option("--vault", "of_vault", metavar="[PATH]", callback=_remember, help=help_)
+    help_text = "The vault's memtool.toml instead of your own config.toml."
+    option = click.option("--vault", "of_vault", metavar="[PATH]", callback=_remember, help=help_text)
     return cast("F", option(click.pass_obj(command)))
 
 
@@ -62,29 +61,28 @@ def _remember(ctx: click.Context, _: click.Parameter, value: str | None) -> bool
 
 @click.group()
 def command() -> None:
-    """Read and change settings: your own config.toml, or with --vault the vault's memtool.toml.
+    """Read and change settings: in your own config.toml, or with --vault in the vault's memtool.toml.
 
-    Comments and the order of the file stay as they are. docs/reference/settings.md says what each setting is for.
+    Comments and the order of lines are kept. docs/reference/settings.md explains each setting.
     """
 
 
 @command.command(cls=VaultCommand)
-@click.argument("setting", metavar="[NAME]", required=False)
-@_JSON
+@click.argument("setting", metavar="[NAME]", required=False, shell_complete=completion.settings)
+@JSON
 @_with_file
-def get(session: Session, *, setting: str | None, of_vault: bool, as_json: bool) -> None:
-    """Show what a setting is and which file or variable says so; without NAME, all of them.
+def get(session: Session, *, setting: str | None, of_vault: bool) -> None:
+    """Show the value of a setting and the file or variable that sets it; without NAME, of all settings.
 
-    With --vault, only what the vault's memtool.toml says is looked at. Passwords and keys are never shown.
+    With --vault, only the vault's memtool.toml is read. Passwords and keys are never shown.
     """
     keys = [_known(setting)] if setting else list(ABOUT)
     vault_file = session.vault.settings_path if of_vault or session.vault_path()[0].is_dir() else None
     known = settings.load(vault_file, settings_file.NOTHING if of_vault else session.environ)
     rows = [(key, _shown(key, known), _origin(known.origins[key])) for key in keys]
-    if as_json:
-        names = ("name", "value", "origin", "help")
-        fields = [dict(zip(names, (*row, ABOUT[row[0]].help), strict=True)) for row in rows]
-        output.emit_json(fields[0] if setting else {"settings": fields})
+    names = ("name", "value", "origin", "help")
+    fields = [dict(zip(names, (*row, ABOUT[row[0]].help), strict=True)) for row in rows]
+    if session.emits(fields[0] if setting else {"settings": fields}):
         return
     for key, value, origin in rows:
         click.echo(output.printable(f"{key} = {as_toml(value)}  # {origin}"))
@@ -94,32 +92,31 @@ def get(session: Session, *, setting: str | None, of_vault: bool, as_json: bool)
 @command.command("set", cls=VaultCommand)
 @_NAME
 @click.argument("value", metavar="VALUE...", nargs=-1, required=True)
-@_JSON
+@JSON
 @_with_file
-def set_(session: Session, *, setting: str, value: tuple[str, ...], of_vault: bool, as_json: bool) -> None:
-    """Give a setting another value. A list has several VALUEs; '' empties it.
+def set_(session: Session, *, setting: str, value: tuple[str, ...], of_vault: bool) -> None:
+    """Set a setting. A list takes several VALUEs; '' empties it.
 
-    The value is checked first, and the change is in force with the next command, hook or session.
+    The value is checked first. The change takes effect with the next command, hook or session.
     """
     key = _known(setting)
     path = _file(session, key, of_vault=of_vault)
-    _tell(session, path, key, settings_file.check_value(key, value), of_vault=of_vault, as_json=as_json)
+    _change(session, path, key, settings_file.check_value(key, value), of_vault=of_vault)
 
 
 @command.command(cls=VaultCommand)
 @_NAME
-@_JSON
+@JSON
 @_with_file
-def unset(session: Session, *, setting: str, of_vault: bool, as_json: bool) -> None:
-    """Take a setting out of the file, so that a weaker place or the default decides."""
-    key = _known(setting)
-    _tell(session, _file(session, "", of_vault=of_vault), key, None, of_vault=of_vault, as_json=as_json)
+def unset(session: Session, *, setting: str, of_vault: bool) -> None:
+    """Remove a setting from the file, so that a weaker place or the default applies."""
+    _change(session, _file(session, "", of_vault=of_vault), _known(setting), None, of_vault=of_vault)
 
 
 @command.command(cls=VaultCommand)
 @_with_file
 def edit(session: Session, *, of_vault: bool) -> None:
-    """Open the file in your editor ($VISUAL, $EDITOR); it is checked before it takes the place of the old one."""
+    """Open the file in your editor ($VISUAL, $EDITOR); the result is checked before it replaces the file."""
     if not (sys.stdin.isatty() or session.environ.get("VISUAL") or session.environ.get("EDITOR")):
         hint = "Use `memtool config set NAME VALUE`, or name an editor in EDITOR."
         raise UsageError("`memtool config edit` needs a terminal", hint=hint)
@@ -164,16 +161,16 @@ def _kept(session: Session, path: Path, before: str) -> str:
 
 
 def _known(name: str) -> str:
-    """Return *name* if a setting is called so.
+    """Return *name* if there is such a setting.
 
     Raises:
-        UsageError: none is; the nearest ones are named.
+        UsageError: there is none; the nearest ones are named.
     """
     if name in ABOUT:
         return name
     last = [key for key in ABOUT if key.rpartition(".")[2] == name]
     near = last or get_close_matches(name.casefold().replace("-", "_"), ABOUT, 3, 0.6)
-    hint = f"Did you mean {' or '.join(near)}?" if near else _LISTED
+    hint = f"Did you mean {' or '.join(near)}?" if near else "`memtool config get` lists all settings."
     raise UsageError(f"there is no setting '{name}'", hint=hint)
 
 
@@ -188,24 +185,23 @@ def _file(session: Session, key: str, *, of_vault: bool) -> Path:
     return session.vault.settings_path
 
 
-def _tell(session: Session, path: Path, key: str, value: Value | None, *, of_vault: bool, as_json: bool) -> None:
-    """Change the file, and say what it holds now, what is stronger, and how to undo it."""
+def _change(session: Session, path: Path, key: str, value: Value | None, *, of_vault: bool) -> None:
+    """Change the file, and print the new value, a stronger place if there is one, and how to undo it."""
     before = settings_file.change_setting(path, key, value)
     is_change = before != (value if value is None or isinstance(value, str | int) else list(value))
     undo = _undo(key, before, of_vault=of_vault) if is_change else ""
     stronger = _stronger(session, key, path) if value is not None else ""
-    if as_json:
-        fields = {"name": key, "value": None if value is None else _masked(key, value), "file": str(path)}
-        output.emit_json({**fields, "changed": is_change, "undo": undo, "stronger": stronger})
+    shown = None if value is None else _masked(key, value)
+    answer = {"name": key, "value": shown, "file": str(path), "changed": is_change, "undo": undo, "stronger": stronger}
+    if session.emits(answer):
         return
-    now = "is not set" if value is None else f"= {as_toml(_masked(key, value))}"
+    now = "is not set" if shown is None else f"= {as_toml(shown)}"
     click.echo(output.printable(f"{key} {now} in {_short(path)}{'' if is_change else ', as before'}"))
     if undo:
         click.echo(output.printable(f"To undo: {undo}"))
     if key == "llm.writer" and (missing := what_is_missing(settings.load(None, session.environ))):
-        output.say(f"It cannot be asked yet: {missing}", missing.hint)
-    if stronger:
-        output.say(f"It is not in force here: {stronger} says otherwise.")
+        output.say(f"It cannot be called yet: {missing}", missing.hint)
+    output.say(f"It has no effect here: {stronger} overrides it." if stronger else "")
 
 
 def _undo(key: str, before: Value | None, *, of_vault: bool) -> str:
@@ -220,7 +216,7 @@ def _undo(key: str, before: Value | None, *, of_vault: bool) -> str:
 
 
 def _stronger(session: Session, key: str, path: Path) -> str:
-    """Return what decides the value of *key* in place of the file at *path*, empty if nothing does."""
+    """Return the file or variable that overrides *key* in the file at *path*; empty if none does."""
     known = session.settings if session.vault_path()[0].is_dir() else settings.load(None, session.environ)
     origin = known.origins[key]
     return "" if origin in (str(path), "default") else _origin(origin)
@@ -231,7 +227,7 @@ def _shown(key: str, known: settings.Settings) -> Value:
 
 
 def _masked(key: str, value: Value) -> Value:
-    """Return *value* without anything that is a secret, whatever setting it got into."""
+    """Return *value* without secrets, whatever setting they got into."""
     if not isinstance(value, str | int):
         return [str(_masked(key, item)) for item in value]
     shown = settings.shown(key, value)

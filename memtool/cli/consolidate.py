@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from memtool.cli import output
-from memtool.cli.session import Session, with_vault
+from memtool.cli.options import DRY_RUN, with_json
+from memtool.cli.session import Session
 from memtool.errors import UsageError
 from memtool.text.lines import counted
 
@@ -23,14 +24,13 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option("--week", default="this", show_default=True, metavar="WEEK", help="2026-W47, this or last.")
-@click.option("--facts", "only_facts", is_flag=True, help="Only distil facts; leave notes and sections as they are.")
-@click.option("--once", is_flag=True, help="End at once if this machine has done that week already: for schedules.")
-@click.option("--dry-run", is_flag=True, help="Say what would be done, and write nothing.")
+@click.option("--facts", "only_facts", is_flag=True, help="Only propose facts; leave notes and sections unchanged.")
+@click.option("--once", is_flag=True, help="End at once if this machine has already done that week: for schedules.")
+@DRY_RUN
 @click.option("--review/--accept", default=None, help="Let new facts wait for your review, or write them at once.")
-@click.option("--apply", "apply_choices", is_flag=True, help="Carry out what you decided in that note.")
+@click.option("--apply", "apply_choices", is_flag=True, help="Carry out your decisions in the review note.")
 @click.option("--open", "open_report", is_flag=True, help="Show the report of the week.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@with_vault
+@with_json
 def command(
     session: Session,
     *,
@@ -41,26 +41,25 @@ def command(
     review: bool | None,
     apply_choices: bool,
     open_report: bool,
-    as_json: bool,
 ) -> None:
-    """Propose facts from the week's sessions, tidy the vault, and write a report: in one commit.
+    """Propose facts from the week's sessions, tidy the vault, and write a report, all in one commit.
 
-    The facts wait for `memtool facts review` (`consolidate.review` in the settings). Nothing is deleted: old notes go
-    to the archive, facts are superseded. A second run changes nothing.
+    The facts wait for `memtool facts review` (`consolidate.review` in the settings). Nothing is deleted: old notes are
+    archived, facts are superseded. A second run changes nothing.
     """
     from memtool.consolidate.week import parse_week, was_run
 
     session.vault.check_made()
     wanted = parse_week(week, session.work.now().date())
     if open_report and (dry_run or only_facts or review or apply_choices):
-        raise UsageError("--open shows the report that is there; it goes with --week only")
+        raise UsageError("--open shows the existing report; it goes with --week only")
     if apply_choices and (dry_run or only_facts or review):
         raise UsageError("--apply carries out a review; it goes with --week only")
     if open_report:
         _open(session, str(wanted))
         return
     if once and was_run(session.work, wanted):
-        output.say(f"{wanted} was consolidated already.")
+        output.say(f"{wanted} is already consolidated.")
         return
     from memtool.consolidate.run import RunParts, apply_review, consolidate
 
@@ -69,8 +68,7 @@ def command(
     else:
         is_asked = session.work.settings.consolidate.review == "ask" if review is None else review
         outcome = consolidate(session.work, wanted, RunParts(tidy=not only_facts, review=is_asked), dry=dry_run)
-    if as_json:
-        output.emit_json(_answer(session, outcome, dry=dry_run))
+    if session.emits(_answer(session, outcome, dry=dry_run)):
         return
     _print(session, outcome, dry=dry_run)
     if outcome.is_open and not dry_run:
@@ -104,7 +102,7 @@ def _print(session: Session, outcome: Outcome, *, dry: bool) -> None:
     for line in outcome.changes:
         click.echo(output.printable(f"- {line}"))
     fates = Counter(one.fate for one in outcome.judged)
-    refused = [one for one in outcome.judged if one.fate == "rejected" and not one.other]  # and none decided before
+    refused = [one for one in outcome.judged if one.fate == "rejected" and not one.other]  # without those of before
     known = fates["known"] + fates["rejected"] - len(refused)
     new, others = fates["new"] + fates["supersedes"], f"{known} known, {len(refused)} not kept"
     if outcome.is_open:
@@ -113,20 +111,15 @@ def _print(session: Session, outcome: Outcome, *, dry: bool) -> None:
         output.say(f"{outcome.week}: {counted(len(waiting), 'proposed fact')} to decide on, {others}.")
     else:
         would = "would be " if dry else ""
-        output.say(f"{outcome.week}: {counted(new, 'fact')} {would}new, {fates['review']} to be decided, {others}.")
-        print_proposals([one for one in outcome.judged if one.fate == "review"], "To be decided: ")
+        output.say(f"{outcome.week}: {counted(new, 'fact')} {would}new, {fates['review']} to decide on, {others}.")
+        print_proposals([one for one in outcome.judged if one.fate == "review"], "To decide on: ")
     print_proposals(refused, "Not kept: ")
-    output.say(*outcome.problems)
-    if not (outcome.changes or outcome.is_open):
-        output.say("Nothing is to be changed.")
-    if outcome.kept.commit:
-        output.say(f"Undo: {outcome.kept.undo(session.vault)}")
-    if outcome.kept.notice:
-        output.say(outcome.kept.notice)
+    output.say(*outcome.problems, "" if outcome.changes or outcome.is_open else "Nothing to change.")
+    session.say_kept(outcome.kept)
 
 
 def print_proposals(judged: Sequence[Judged], before: str = "") -> None:
-    """Print *judged*, each with its project, and why if there is a reason; *before* makes talk of them."""
+    """Print *judged*, each with its project and its reason; with *before* in front of each, they go to stderr."""
     for one in judged:
         proposal = one.proposal
         why = f": {one.reason}" if one.reason else ""
@@ -138,7 +131,7 @@ def print_proposals(judged: Sequence[Judged], before: str = "") -> None:
 
 
 def _decide(session: Session, week: Week) -> None:
-    """Let a person at the terminal decide at once; else say how they can."""
+    """Let a person at the terminal decide at once; else print how to."""
     from memtool.consolidate.review import stored_proposals
     from memtool.consolidate.run import apply_review
 
@@ -146,7 +139,7 @@ def _decide(session: Session, week: Week) -> None:
     if waiting and sys.stdin.isatty() and output.on_terminal():
         _print(session, apply_review(session.work, week, ask_each(waiting)), dry=False)
     elif waiting:
-        output.say("Decide on them: `memtool facts review`.")
+        output.say("Decide on them with `memtool facts review`.")
 
 
 def ask_each(waiting: Sequence[Judged]) -> dict[str, Choice]:
@@ -157,19 +150,16 @@ def ask_each(waiting: Sequence[Judged]) -> dict[str, Choice]:
     choices = {}
     for number, one in enumerate(waiting, 1):
         proposal = one.proposal
-        click.echo(output.printable(f"\n{number}/{len(waiting)}  {proposal.text}"))
-        told = f"{proposal.project}, {proposal.category}, {proposal.author}: {one.reason}".rstrip(": ")
-        output.say(told, keys)
+        click.echo(output.printable_lines(f"\n{number}/{len(waiting)}  {' '.join(proposal.text.split())}"))
+        output.say(f"{proposal.project}, {proposal.category}, {proposal.author}: {one.reason}".rstrip(": "), keys)
         while (key := click.getchar().casefold()) not in ("k", "d", "c", "s", "q"):
             output.say(keys)
         if key == "q":
             break
-        if key == "k":
-            choices[proposal.id] = Choice(KEEP, proposal.text)
-        elif key == "d":
-            choices[proposal.id] = Choice(DROP, proposal.text)
-        elif key == "c":
-            choices[proposal.id] = Choice(CHANGE, click.prompt("What it shall say", default=proposal.text))
+        if key == "c":
+            choices[proposal.id] = Choice(CHANGE, click.prompt("The new statement", default=proposal.text))
+        elif key != "s":
+            choices[proposal.id] = Choice(KEEP if key == "k" else DROP, proposal.text)
     return choices
 
 

@@ -4,52 +4,45 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from memtool.cli import output
-from memtool.cli.session import Session, with_vault
+from memtool.cli.options import FACT_ID, FACT_IDS, project_option, with_json, with_vault
+from memtool.cli.session import Session
+from memtool.cli.views import table
 from memtool.errors import UsageError
-from memtool.memory.fact_book import Deed, FactBook, StoredFact, change_fact, read_facts, rivals_of
+from memtool.memory.fact_book import StoredFact, change_fact, read_facts, rivals_of
 from memtool.text.lines import counted
 from memtool.vault.authors import AUTHORS, IMPORTED
 from memtool.vault.fact_rules import STATUSES
 from memtool.vault.facts import archive, change, fields_of, restore
 from memtool.vault.kinds import CATEGORIES
-from memtool.workspace import Workspace
 
 if TYPE_CHECKING:
     from memtool.consolidate.proposals import Judged
     from memtool.consolidate.review import Choice
 
-F = TypeVar("F", bound=Callable[..., Any])
-
-_LISTED = 50  # facts on a page
-_GLOBAL = "global"  # what `--project` calls the facts of no project
+_GLOBAL = "global"  # the name, for `--project`, of the facts of no project
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 def command() -> None:
-    """See and steer the facts: single statements with their evidence and their history.
+    """List, show and change facts: single statements with their evidence and their history.
 
     A fact is superseded or archived, never overwritten or deleted. Each change is one commit.
     """
 
 
-def _as_json(command: F) -> F:
-    return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
-
-
 @command.command("list")
-@click.option("--project", metavar="NAME", help="Only those of this project; `global` for those of none.")
-@click.option("--category", type=click.Choice(CATEGORIES), help="Only those of this category.")
+@project_option("Only facts of this project; `global` for those of no project.")
+@click.option("--category", type=click.Choice(CATEGORIES), help="Only facts of this category.")
 @click.option("--status", type=click.Choice([*STATUSES, "all"]), default="active", show_default=True)
-@click.option("--author", type=click.Choice(AUTHORS), help="Only those by this author.")
-@click.option("-n", "--limit", type=click.IntRange(min=1), help="How many to show; else 50, and in JSON all.")
-@click.option("--page", type=click.IntRange(min=1), default=1, help="The facts after those: 2, 3 and so on.")
-@_as_json
-@with_vault
+@click.option("--author", type=click.Choice(AUTHORS), help="Only facts by this author.")
+@click.option("-n", "--limit", type=click.IntRange(min=1), help="How many to show; by default 50, in JSON all.")
+@click.option("--page", type=click.IntRange(min=1), default=1, help="Show a later page: 2, 3 and so on.")
+@with_json
 def list_facts(
     session: Session,
     *,
@@ -59,11 +52,13 @@ def list_facts(
     author: str | None,
     limit: int | None,
     page: int,
-    as_json: bool,
 ) -> None:
-    """List the facts, newest first, with what they contradict."""
+    """List facts, newest first, with the facts that they contradict."""
     book = read_facts(session.vault)
-    _check_project(book, project)
+    known = sorted({stored.project or _GLOBAL for stored in book})
+    if project is not None and project not in known:
+        hint = f"There are facts of {', '.join(known)}." if known else "There are no facts yet."
+        raise UsageError(f"there are no facts of a project '{project}'", hint=hint)
     chosen = [
         stored
         for stored in book
@@ -73,39 +68,36 @@ def list_facts(
         and author in (None, stored.fact.author or IMPORTED)
     ]
     chosen.sort(key=lambda stored: stored.fact.timestamp, reverse=True)
-    most = limit or (len(chosen) if as_json else _LISTED) or 1
+    most = limit or (len(chosen) if session.as_json else 50) or 1
     shown = chosen[most * (page - 1) : most * page]
     files = {stored.ref for stored in shown}
     rivals = rivals_of([stored for stored in chosen if stored.ref in files])
-    if as_json:
-        facts = [_json(stored, rivals) for stored in shown]
-        output.emit_json({"facts": facts, "total": len(chosen), "problems": [*book.broken.values()]})
+    problems = [*book.broken.values()]
+    listed = [_fields(stored, rivals) for stored in shown]
+    if session.emits({"facts": listed, "total": len(chosen), "problems": problems}):
         return
     _print_list(shown, rivals)
-    output.say(*book.broken.values())
-    if not shown:
-        output.say("There are no such facts.")
+    output.say(*problems, "" if shown else "There are no such facts.")
     if most * page < len(chosen):
         output.say(f"page {page} of {-(-len(chosen) // most)}; `--page {page + 1}` shows the next")
 
 
 @command.command()
-@click.argument("fact_id", metavar="ID")
-@click.option("--history", "with_history", is_flag=True, help="Also what it superseded, and what superseded it.")
-@_as_json
-@with_vault
-def show(session: Session, fact_id: str, *, with_history: bool, as_json: bool) -> None:
-    """Show one fact with all that is known of it."""
+@FACT_ID
+@click.option(
+    "--history", "with_history", is_flag=True, help="Include the facts that it superseded and its successors."
+)
+@with_json
+def show(session: Session, fact_id: str, *, with_history: bool) -> None:
+    """Show one fact with all its fields."""
     book = read_facts(session.vault)
     stored = book.get(fact_id)
     chain = book.history(stored) if with_history else [stored]
     rivals = rivals_of(list(book))
-    if as_json:
-        output.emit_json({"facts": [_json(each, rivals) for each in chain]})
+    if session.emits({"facts": [_fields(each, rivals) for each in chain]}):
         return
     for number, each in enumerate(chain):
-        if number:
-            click.echo("↓ superseded by")
+        click.echo("↓ superseded by\n" if number else "", nl=False)
         _print_fact(each, rivals)
 
 
@@ -113,85 +105,80 @@ def show(session: Session, fact_id: str, *, with_history: bool, as_json: bool) -
 @click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="TEXT [OPTION]...")
 @with_vault
 def add(session: Session, words: tuple[str, ...]) -> None:
-    """Write down a fact.
+    """Save a fact.
 
-    It is the same as `memtool remember TEXT`, with its options.
+    This is the same as `memtool remember TEXT`, with its options.
     """
     _remember(session, words)
 
 
 @command.command(context_settings={"ignore_unknown_options": True})
-@click.argument("fact_id", metavar="ID")
+@FACT_ID
 @click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="TEXT [OPTION]...")
 @with_vault
 def supersede(session: Session, fact_id: str, words: tuple[str, ...]) -> None:
-    """Put the new fact TEXT in the place of another.
+    """Replace a fact by the new fact TEXT.
 
-    It is the same as `memtool remember TEXT --supersedes ID`.
+    This is the same as `memtool remember TEXT --supersedes ID`.
     """
-    read_facts(session.vault).get(fact_id)  # a mistyped id is named before anything is looked for
+    read_facts(session.vault).get(fact_id)  # a mistyped id is an error before anything is searched
     _remember(session, (*words, "--supersedes", fact_id))
 
 
 @command.command()
-@click.argument("fact_id", metavar="ID")
-@click.option("--category", type=click.Choice(CATEGORIES), help="What sort of thing it is.")
-@click.option("--tag", "tags", multiple=True, help="The words to find it by, in place of those it has. Repeatable.")
-@click.option("--domain", metavar="NAME", help="The field that it belongs to, such as auth.")
+@FACT_ID
+@click.option("--category", type=click.Choice(CATEGORIES), help="Its category.")
+@click.option("--tag", "tags", multiple=True, help="The tags to find it by; they replace the present ones. Repeatable.")
+@click.option("--domain", metavar="NAME", help="Its subject area, such as auth.")
 @click.option("--expires", metavar="DATE", help="The last day on which it holds; empty for none.")
 @click.option("--evidence", metavar="TEXT", help="Why it is believed.")
-@click.option("--confidence", type=click.FloatRange(0, 1), help="How sure it is, from 0 to 1.")
-@click.option("--reviewed", is_flag=True, help="You looked at it, and it still holds.")
-@_as_json
-@with_vault
+@click.option("--confidence", type=click.FloatRange(0, 1), help="How certain it is, from 0 to 1.")
+@click.option("--reviewed", is_flag=True, help="You checked it, and it still holds.")
+@with_json
 def update(
-    session: Session, fact_id: str, *, tags: tuple[str, ...], expires: str | None, reviewed: bool, as_json: bool,
-    **given: Any,  # noqa: ANN401
+    session: Session, fact_id: str, *, tags: tuple[str, ...], expires: str | None, reviewed: bool,
+    **others: Any,  # noqa: ANN401
 ) -> None:  # fmt: skip
-    """Change what is known about a fact. What it says is changed by `memtool facts supersede`."""
+    """Change the fields of a fact. `memtool facts supersede` changes its statement."""
     from memtool.memory.fact_book import checked_values
 
-    work = session.work
-    values = {name: value for name, value in given.items() if value is not None}
+    values = {name: value for name, value in others.items() if value is not None}
     values |= {"tags": tags} if tags else {}
     values |= {"expires": expires} if expires is not None else {}
     if not values and not reviewed:
-        raise UsageError("nothing is to be changed", hint="See `memtool facts update --help`.")
-    values = checked_values(work, fact_id, values, reviewed=reviewed)
-    _change(session, fact_id, "update", lambda facts: change(facts, fact_id, **values), as_json=as_json)
+        raise UsageError("there is nothing to change", hint="See `memtool facts update --help`.")
+    values = checked_values(session.work, fact_id, values, reviewed=reviewed)
+    _change(session, fact_id, "update", lambda facts: change(facts, fact_id, **values))
 
 
 @command.command("archive")
-@click.argument("fact_ids", metavar="ID...", nargs=-1, required=True)
-@_as_json
-@with_vault
-def archive_facts(session: Session, fact_ids: tuple[str, ...], *, as_json: bool) -> None:
-    """Let facts come up no more.
+@FACT_IDS
+@with_json
+def archive_facts(session: Session, fact_ids: tuple[str, ...]) -> None:
+    """Archive facts, so that they are no longer shown.
 
     `memtool facts restore` brings them back.
     """
     for fact_id in fact_ids:
-        _change(session, fact_id, "archive", lambda facts, one=fact_id: archive(facts, one), as_json=as_json)
+        _change(session, fact_id, "archive", lambda facts, one=fact_id: archive(facts, one))
 
 
 @command.command("restore")
-@click.argument("fact_ids", metavar="ID...", nargs=-1, required=True)
-@_as_json
-@with_vault
-def restore_facts(session: Session, fact_ids: tuple[str, ...], *, as_json: bool) -> None:
-    """Bring archived facts back."""
+@FACT_IDS
+@with_json
+def restore_facts(session: Session, fact_ids: tuple[str, ...]) -> None:
+    """Restore archived facts."""
     for fact_id in fact_ids:
-        _change(session, fact_id, "restore", lambda facts, one=fact_id: restore(facts, one), as_json=as_json)
+        _change(session, fact_id, "restore", lambda facts, one=fact_id: restore(facts, one))
 
 
 @command.command()
-@_as_json
-@with_vault
+@with_json
 @click.pass_context
-def verify(ctx: click.Context, session: Session, *, as_json: bool) -> None:
+def verify(ctx: click.Context, session: Session) -> None:
     """Check all facts.
 
-    Their format, ids, chains, contradictions, evidence and anchors are checked. Exit code 1: a rule is broken.
+    The format, ids, chains, contradictions, evidence and anchors are checked. The exit code is 1 if a rule is broken.
     """
     from memtool.memory.verification import FAILING, verify as find
 
@@ -199,30 +186,26 @@ def verify(ctx: click.Context, session: Session, *, as_json: bool) -> None:
     found = find(session.work, book)
     failed = [finding for finding in found if finding.kind in FAILING]
     count = sum(1 for _ in book)
-    if as_json:
-        answer = {"ok": not failed, "facts": count, "findings": [finding._asdict() for finding in found]}
-        output.emit_json(answer)
-    else:
+    answer = {"ok": not failed, "facts": count, "findings": [finding._asdict() for finding in found]}
+    if not session.emits(answer):
         for finding in found:
             place = f"{finding.ref}:{finding.line}" if finding.line else finding.ref
-            named = f"{finding.id}  " if finding.id else ""
-            click.echo(output.printable(f"{finding.kind}  {named}{place}"))
+            click.echo(output.printable("  ".join(filter(None, [finding.kind, finding.id, place]))))
             click.echo(output.printable(f"  {finding.sentence}"))
-        rest = f"{counted(len(failed), 'problem')}, {counted(len(found) - len(failed), 'thing')} to look at."
-        output.say(f"{counted(count, 'fact')}: " + (rest if found else "all is well."))
+        others = f"{counted(len(failed), 'problem')}, {counted(len(found) - len(failed), 'thing')} to look at."
+        output.say(f"{counted(count, 'fact')}: {others if found else 'no problems.'}")
     ctx.exit(1 if failed else 0)
 
 
 @command.command()
 @click.option("--keep", multiple=True, metavar="ID", help="Accept this proposal, or `all`. Repeatable.")
-@click.option("--drop", multiple=True, metavar="ID", help="Refuse this proposal, or `all`. Repeatable.")
-@_as_json
-@with_vault
-def review(session: Session, *, keep: tuple[str, ...], drop: tuple[str, ...], as_json: bool) -> None:
-    """Decide on the facts that the week proposes.
+@click.option("--drop", multiple=True, metavar="ID", help="Reject this proposal, or `all`. Repeatable.")
+@with_json
+def review(session: Session, *, keep: tuple[str, ...], drop: tuple[str, ...]) -> None:
+    """Decide on the facts that the weekly run proposes.
 
-    Each is kept, dropped or changed. On a terminal you are asked; else they are listed. What you drop is not proposed
-    again.
+    Keep, drop or change each of them. On a terminal you are asked; otherwise they are listed. A dropped fact is not
+    proposed again.
     """
     from memtool.cli.consolidate import ask_each, print_proposals
     from memtool.consolidate.review import DROP, KEEP, Choice, stored_proposals, weeks_to_review
@@ -237,21 +220,19 @@ def review(session: Session, *, keep: tuple[str, ...], drop: tuple[str, ...], as
     weeks = {week: stored_proposals(session.vault, week) for week in weeks_to_review(session.vault)}
     known = {one.proposal.id for waiting in weeks.values() for one in waiting} | {"all"}
     if unknown := {*keep, *drop} - known:
-        raise UsageError(f"no proposal '{min(unknown)}' waits", hint="`memtool facts review` lists them.")
-    is_asked = not (keep or drop or as_json) and sys.stdin.isatty() and output.on_terminal()
+        raise UsageError(f"there is no proposal '{min(unknown)}'", hint="`memtool facts review` lists them.")
+    is_asked = not (keep or drop or session.as_json) and sys.stdin.isatty() and output.on_terminal()
     for week, waiting in weeks.items():
         choices = ask_each(waiting) if is_asked else {one.proposal.id: c for one in waiting if (c := chosen(one))}
         if choices:
             outcome = apply_review(session.work, week, choices)
             click.echo("".join(f"- {output.printable(line)}\n" for line in outcome.changes), nl=False)
-            if outcome.kept.commit:
-                output.say(f"Undo: {outcome.kept.undo(session.vault)}")
+            session.say_kept(outcome.kept._replace(notice=""))
     left = [one for week in weeks for one in stored_proposals(session.vault, week)]
-    if as_json:
-        output.emit_json({"proposals": [{**one.proposal._asdict(), "id": one.proposal.id} for one in left]})
-    elif not is_asked:
-        print_proposals(left)
-        output.say("`--keep ID|all` and `--drop ID|all` decide." if left else "No proposed fact waits.")
+    if session.emits({"proposals": [{**one.proposal._asdict(), "id": one.proposal.id} for one in left]}) or is_asked:
+        return
+    print_proposals(left)
+    output.say("Decide with `--keep ID|all` and `--drop ID|all`." if left else "No proposed fact waits for you.")
 
 
 def _remember(session: Session, words: Sequence[str]) -> None:
@@ -261,73 +242,44 @@ def _remember(session: Session, words: Sequence[str]) -> None:
     remember.main(list(words), prog_name="memtool remember", standalone_mode=False, obj=session)
 
 
-def _change(session: Session, fact_id: str, deed: str, new: Callable[..., Any], *, as_json: bool) -> None:
+def _change(session: Session, fact_id: str, deed: str, new: Callable[..., Any]) -> None:
     from memtool.index.engine import catch_up
 
-    work: Workspace = session.work
-    done: Deed = change_fact(work, fact_id, deed, new)
-    catch_up(work)
-    undo = done.kept.undo(session.vault)
-    if as_json:
-        output.emit_json({**_json(done.stored, {}), "commit": done.kept.commit, "undo": undo})
-        return
-    click.echo(
-        output.printable(f"{fact_id}  {done.stored.ref}:{done.stored.place.start_line}  {done.stored.fact.status}")
-    )
-    output.say(*filter(None, [done.kept.notice, f"Undo: {undo}" if undo else ""]))
+    done = change_fact(session.work, fact_id, deed, new)
+    catch_up(session.work)
+    commit = {"commit": done.kept.commit, "undo": done.kept.undo(session.vault)}
+    if not session.emits({**_fields(done.stored, {}), **commit}):
+        place = f"{done.stored.ref}:{done.stored.place.start_line}"
+        click.echo(output.printable(f"{fact_id}  {place}  {done.stored.fact.status}"))
+        session.say_kept(done.kept)
 
 
-def _check_project(book: FactBook, named: str | None) -> None:
-    known = sorted({stored.project or _GLOBAL for stored in book})
-    if named is not None and named not in known:
-        hint = f"There are facts of {', '.join(known)}." if known else "There are no facts yet."
-        raise UsageError(f"there are no facts of a project '{named}'", hint=hint)
-
-
-def _json(stored: StoredFact, rivals: dict[str, list[str]]) -> dict[str, Any]:
+def _fields(stored: StoredFact, rivals: dict[str, list[str]]) -> dict[str, Any]:
     place = {"path": stored.ref, "start_line": stored.place.start_line, "end_line": stored.place.end_line}
     return {**fields_of(stored.fact), **place, "project": stored.project, "contradicts": rivals.get(stored.fact.id, [])}
 
 
-def _print_list(chosen: Sequence[StoredFact], rivals: dict[str, list[str]]) -> None:
-    if output.on_terminal():
-        from memtool.cli import screen
-
-        columns = ("day", "project", "category", "by", "fact")
-        rows = [
-            (
-                stored.fact.timestamp[:10],
-                stored.project,
-                stored.fact.category,
-                stored.fact.author,
-                screen.lines(stored.fact.fact, _marks(stored, rivals)),
-            )
-            for stored in chosen
-        ]
-        screen.show(screen.table(columns, rows))
-        return
-    for stored in chosen:
-        fact = stored.fact
-        known = (fact.id, fact.timestamp[:10], fact.status, stored.project or _GLOBAL, fact.category, fact.author)
-        click.echo(output.printable("  ".join(filter(None, [*known, fact.fact, _marks(stored, rivals, named=False)]))))
-
-
-def _marks(stored: StoredFact, rivals: dict[str, list[str]], *, named: bool = True) -> str:
-    """Return the marks of the fact for its reader: its id, what it contradicts, why to look at it again."""
-    fact = stored.fact
-    told = [fact.id if named else "", fact.status if named and fact.status != "active" else ""]
-    told += [f"contradicts {', '.join(rivals[fact.id])}" if fact.id in rivals else ""]
-    told += [f"look at it again: {fact.review}" if fact.review else ""]
-    return "; ".join(filter(None, told)) if named else " ".join(f"[{one}]" for one in filter(None, told))
+def _print_list(shown: Sequence[StoredFact], rivals: dict[str, list[str]]) -> None:
+    """Print *shown*: on a terminal the marks of a fact are below it, in a pipe each fact is one line."""
+    rows: list[Sequence[str | Sequence[str]]] = []
+    for stored in shown:
+        fact, day = stored.fact, stored.fact.timestamp[:10]
+        marks = [f"contradicts {', '.join(rivals[fact.id])}" if fact.id in rivals else ""]
+        marks = [*filter(None, [*marks, f"to review: {fact.review}" if fact.review else ""])]
+        if output.on_terminal():
+            below = [fact.id, *([fact.status] if fact.status != "active" else []), *marks]
+            rows.append((day, stored.project, fact.category, fact.author, (fact.fact, "; ".join(below))))
+        else:
+            known = (fact.id, day, fact.status, stored.project or _GLOBAL, fact.category, fact.author)
+            rows.append((*known, "  ".join([fact.fact, *(f"[{mark}]" for mark in marks)])))
+    table(("Day", "Project", "Category", "Author", "Fact"), rows)
 
 
 def _print_fact(stored: StoredFact, rivals: dict[str, list[str]]) -> None:
-    fields = fields_of(stored.fact)
-    click.echo(output.printable(f"{stored.fact.id}  {stored.ref}:{stored.place.start_line}"))
-    click.echo(output.printable(f"  {stored.fact.fact}"))
-    for name in fields:
-        if name not in ("id", "fact") and fields[name] not in (None, "", []):
-            value = fields[name] if isinstance(fields[name], str) else output.as_json(fields[name])
-            click.echo(output.printable(f"  {name}: {value}"))
+    lines = [f"{stored.fact.id}  {stored.ref}:{stored.place.start_line}", f"  {stored.fact.fact}"]
+    for name, value in fields_of(stored.fact).items():
+        if name not in ("id", "fact") and value not in (None, "", []):
+            lines.append(f"  {name}: {value if isinstance(value, str) else output.as_json(value)}")
     if stored.fact.id in rivals:
-        click.echo(output.printable(f"  contradicts: {', '.join(rivals[stored.fact.id])}"))
+        lines.append(f"  contradicts: {', '.join(rivals[stored.fact.id])}")
+    click.echo("\n".join(map(output.printable, lines)))

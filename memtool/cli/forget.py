@@ -1,4 +1,4 @@
-"""`memtool forget`."""
+"""`memtool forget` and `memtool purge`."""
 
 from __future__ import annotations
 
@@ -7,85 +7,119 @@ import sys
 import click
 
 from memtool.cli import output
-from memtool.cli.session import Session, with_vault
+from memtool.cli.options import REF, with_json
+from memtool.cli.session import Session
 from memtool.errors import UsageError
 from memtool.index.engine import catch_up
-from memtool.memory.forget import (
-    LINE,
-    ForgetTarget,
-    Forgotten,
-    find_target,
-    forget,
-    forget_for_good,
-)
+from memtool.memory.forget import LINE, ForgetTarget, Forgotten, find_target, forget, forget_for_good
 from memtool.recall.framing import is_line_id
-from memtool.text.lines import brief
+from memtool.text.lines import brief, counted, some_of
 from memtool.vault.kinds import FACT, NOTE, TODO
+
+_ENDS = {FACT: "archived", NOTE: "archived", TODO: "done", LINE: "removed from the note"}
 
 
 @click.command()
-@click.argument("ref")
-@click.option("--purge", is_flag=True, help="Remove it from its file for good, after asking.")
-@click.option("--yes", is_flag=True, help="Do not ask, with --purge and for all of a session.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@with_vault
-def command(session: Session, ref: str, *, purge: bool, yes: bool, as_json: bool) -> None:
-    """Archive a fact or a note, or strike out an open item, so that it is no longer given.
+@REF
+@click.option("--purge", "for_good", is_flag=True, help="Remove it from its file for good, after asking.")
+@click.option("--yes", is_flag=True, help="Do not ask before --purge, or before archiving a whole session.")
+@with_json
+def command(session: Session, ref: str, *, for_good: bool, yes: bool) -> None:
+    """Archive a fact or a note, or close an open item, so that agents no longer receive it.
 
     REF is the id of a fact, the path or the name of a note, the path and the line of an open item, or the short id of a
-    line that a session was given, such as k3f9. A fact and a note are archived: `memtool search --all` still finds
-    them. A line of a note is taken out of it, and a session note that is written again does not bring it back, in other
-    words neither. The line that says what a session was about stands for all of its note, and is asked for. git can
-    undo it. With --purge it is removed.
+    line that a session received, such as k3f9. Facts and notes are archived: `memtool search --all` still finds them. A
+    line of a note is removed from it, and a session note that is written again does not repeat it, not even in other
+    words. The line with the subject of a session represents its whole note; memtool asks before it archives that. git
+    can undo it. With --purge it is deleted.
     """
-    if yes and not (purge or is_line_id(ref.strip("[]"))):
+    if yes and not (for_good or is_line_id(ref.strip("[]"))):
         raise UsageError("--yes goes with --purge")
     work = session.work
     target = find_target(work, ref)
-    if (purge or (target.is_session and not target.is_gone)) and not yes:
-        _ask(target, purge=purge)
-    done = forget_for_good(work, target) if purge else forget(work, target)
+    if (for_good or (target.is_session and not target.is_gone)) and not yes:
+        name = (
+            f"Remove {target.name} for good" if for_good else f"It represents a session. Archive all of {target.name}"
+        )
+        _confirm(f"{output.printable(brief(target.text, output.width()))}\n{name}?")
+    done = forget_for_good(work, target) if for_good else forget(work, target)
     catch_up(work)
-    if as_json:
-        _print_json(session, done, purge=purge)
-    else:
-        _print(session, done, purge=purge)
+    answer = {"kind": target.what, "name": target.name, "path": target.path, "changed": done.changed}
+    commit = {"commit": done.kept.commit, "undo": done.kept.undo(session.vault), "notice": done.kept.notice}
+    if not session.emits({**answer, "purged": for_good, **commit}):
+        _print(session, done, for_good=for_good)
 
 
-def _ask(target: ForgetTarget, *, purge: bool) -> None:
-    name = output.printable(target.name)
-    deed = f"Remove {name} for good" if purge else f"It stands for the whole session. Archive all of {name}"
-    if sys.stdin is None or not sys.stdin.isatty():
-        asking = "--purge" if purge else f"the line stands for a whole session, '{name}': forgetting it"
-        raise UsageError(f"{asking} must ask, and there is nobody to answer", hint="If you are sure, add --yes.")
-    text = output.printable(brief(target.text, output.width()))
-    click.confirm(f"{text}\n{deed}?", abort=True, err=True)
+def _confirm(question: str) -> None:
+    if not output.confirmed(question):
+        raise click.Abort
 
 
-def _print_json(session: Session, done: Forgotten, *, purge: bool) -> None:
-    target, kept = done.target, done.kept
-    answer = {"kind": target.what, "name": target.name, "path": target.path, "changed": done.changed, "purged": purge}
-    output.emit_json({**answer, "commit": kept.commit, "undo": kept.undo(session.vault), "notice": kept.notice})
-
-
-def _print(session: Session, done: Forgotten, *, purge: bool) -> None:
-    name = output.printable(done.target.name)
+def _print(session: Session, done: Forgotten, *, for_good: bool) -> None:
+    name, end = output.printable(done.target.name), _ENDS[done.target.what]
     if not done.changed:
-        click.echo(f"{name} is {_ENDS[done.target.what]} already.")
+        click.echo(f"{name} is already {end}.")
         return
-    if not purge:
-        click.echo(f"{name} is {'struck out' if done.target.what == TODO else _ENDS[done.target.what]}.")
-    else:
-        click.echo(f"{name} is removed.")
-    output.say(*filter(None, [done.kept.notice]))
-    undo = done.kept.undo(session.vault)
-    if undo:
-        output.say(f"Undo: {undo}")
-    if purge:
-        output.say(_STILL_THERE if done.kept.commit else "Copies of the vault may still hold it.")
+    click.echo(f"{name} is {'deleted' if for_good else end}.")
+    session.say_kept(done.kept)
+    if for_good and done.kept.commit:
+        output.say("git's history still holds it, and so do copies of the vault: see `memtool purge --history TEXT`.")
+    elif for_good:
+        output.say("Copies of the vault may still hold it.")
 
 
-_ENDS = {FACT: "archived", NOTE: "archived", TODO: "done", LINE: "taken out of the note"}
-_STILL_THERE = (
-    "git's history still holds it, and so do copies of the vault. `memtool purge --history TEXT` removes a text there."
-)
+@click.command("purge")
+@click.argument("text_or_ref")
+@click.option("--text", "is_text", is_flag=True, help="Treat the argument as a text, even if it is a reference.")
+@click.option("--history", is_flag=True, help="Rewrite the vault's git history, too.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@with_json
+def purge(session: Session, text_or_ref: str, *, is_text: bool, history: bool, yes: bool) -> None:
+    """Remove a text, or the target of a reference, for good.
+
+    A text, such as a password, is masked in every file of the vault, the archive, kept transcripts, the index, ledgers
+    and the queue, in upper and lower case, and where it is encoded (URL, base64, JSON, shell, HTML). With `-` it is
+    read from stdin, so that no shell history keeps it. A reference is the id of a fact, or the path of a note or a
+    line, as `memtool forget` takes it.
+
+    git's history keeps older versions. With --history it is rewritten, with stashes and notes, and unreachable commits
+    are removed; that cannot be undone. Afterwards, overwrite the remote by hand and clone the vault anew elsewhere.
+    """
+    from memtool.memory.purge import extent_of, find_purge_target, purge as remove
+
+    asked = sys.stdin.readline().rstrip("\r\n") if text_or_ref == "-" else text_or_ref
+    target: ForgetTarget | None = None if is_text else find_purge_target(session.work, asked)
+    extent = None if target else extent_of(session.work, asked)
+    if not yes:
+        name = f"{target.name} ({brief(target.text, output.width())})" if target else "this text"
+        if extent:
+            name += f" ({counted(extent.places, 'place')} in {counted(extent.files, 'file')})"
+        _confirm(
+            f"Remove {output.printable(name)} from the whole vault{', and rewrite git history' if history else ''}?"
+        )
+    done = remove(session.work, asked, target, history=history)
+    rewritten = done.rewritten and {"commits": done.rewritten.commits, "remotes": done.rewritten.remotes}
+    answer = {"files": done.refs, "state": done.state, "named": done.named, "commit": done.kept.commit}
+    if session.emits({**answer, "history": rewritten or None}):
+        return
+    files = f"{counted(len(done.refs), 'file')} changed: {some_of(done.refs, 5)}"
+    click.echo(output.printable(files) if done.refs else "No file of the vault holds it.")
+    click.echo(f"{counted(done.state, 'file')} of memtool's own state changed; the index was rebuilt.")
+    output.say(done.kept.notice)
+    output.say(f"The names of these files still hold it: {some_of(done.named, 5)}" if done.named else "")
+    if not history:
+        output.say("git's history still holds it; `memtool purge --history` removes it there, too.")
+    elif done.rewritten:
+        output.say(f"{counted(done.rewritten.commits, 'commit')} rewritten.", *_elsewhere(done.rewritten.remotes))
+    output.say("Backups of the vault and the client's own transcripts are not touched.")
+    if extent and extent.unread:
+        output.say(f"Not searched, because they hold no text or are too large: {some_of(extent.unread, 5)}")
+
+
+def _elsewhere(remotes: tuple[str, ...]) -> list[str]:
+    if not remotes:
+        return ["Other clones of this vault still hold it: delete them and clone it anew."]
+    return [
+        f"The remote still holds it: `git push --force --all {remotes[0]}` in the vault overwrites it.",
+        "On every other machine: delete the clone and clone it anew; a sync from an old one would bring it back.",
+    ]

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from memtool.cli import output
-from memtool.cli.session import Session, with_vault
+from memtool.cli.options import with_json
+from memtool.cli.session import Session
 from memtool.embeddings import open_embedder
 from memtool.errors import MemtoolError, ProviderFailed
 from memtool.index.engine import Index, use_index
@@ -25,35 +26,28 @@ from memtool.vault.files import make_folder, write_over
 if TYPE_CHECKING:
     from memtool.embeddings import Embedder
 
-_SWITCH = "name it below [embeddings] in your config.toml to search with it; the next `memtool index` drops the others"
-_FAILED = "models/failed.txt"  # in the cache: what was said of the last download that failed
-_A_DAY = 86_400  # seconds
-_PATIENCE = 600.0  # seconds for another process to finish: whoever asks for an index wants to have one
-
 
 @click.command()
-@click.option("--rebuild", is_flag=True, help="Build it anew from the files.")
-@click.option("--status", "only_status", is_flag=True, help="Say what is in the index; change nothing else.")
-@click.option("--model", metavar="NAME", help="Make the vectors of another model, or of one in a folder, beside.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@with_vault
-def command(session: Session, *, rebuild: bool, only_status: bool, model: str | None, as_json: bool) -> None:
+@click.option("--rebuild", is_flag=True, help="Rebuild it from the files.")
+@click.option("--status", "only_status", is_flag=True, help="Show what is in the index; make no vectors.")
+@click.option("--model", metavar="NAME", help="Also make the vectors of this model, by its name or its folder.")
+@with_json
+def command(session: Session, *, rebuild: bool, only_status: bool, model: str | None) -> None:
     """Bring the index up to date with the vault.
 
-    Every search does this by itself for words, but for the kept turns of sessions: they are read by the process that
-    captures, and here. This command also makes the vectors that are missing,
-    and downloads the model if it is not on this machine yet. Deleting `.memtool/` loses nothing.
+    Every search updates the words by itself, except those of kept turns: the process that captures reads them, and this
+    command does. It also makes missing vectors, and downloads the model if it is not on this machine yet. Deleting
+    `.memtool/` loses nothing.
 
-    With --model, searches go on with the model in use; the other's vectors are complete before you switch to it.
+    With --model, searches continue with the model in use until you switch to the other one, whose vectors are complete
+    by then.
     """
     with output.progress_bar("Reading notes") as progress:
-        place = session.place(progress=progress, patience=_PATIENCE)._replace(migrates=not only_status)
+        place = session.place(progress=progress, patience=600.0)._replace(migrates=not only_status)
         make = None if only_status else partial(make_vectors, session, other=model)
         answer = use_index(place, lambda index: _answer(session, index, make), rebuild=rebuild)
         answer["transcripts"] = follow_sources(place, rebuild=rebuild)._asdict()
-    if as_json:
-        output.emit_json(answer)
-    else:
+    if not session.emits(answer):
         _print(answer, only_status=only_status)
 
 
@@ -69,7 +63,7 @@ def _answer(session: Session, index: Index, making: Callable[[Index], list[str]]
 def make_vectors(session: Session, index: Index, other: str | None = None) -> list[str]:
     """Embed what is missing, with the model in use or an *other* one.
 
-    Whoever chose an embedder hears of its failure as an error, all others as a notice.
+    If the user chose the embedder, its failure is an error, else a notice.
     """
     settings = session.settings.embeddings
     if settings.provider == "none":
@@ -83,7 +77,7 @@ def make_vectors(session: Session, index: Index, other: str | None = None) -> li
         model = default_model(session.work.cache, for_all_scripts=has_other_scripts(index.db))
         settings = settings._replace(model=model)
     is_chosen = bool(other) or session.settings.has_chosen_embedder
-    failed_path = session.work.cache / _FAILED
+    failed_path = session.work.cache / "models" / "failed.txt"
     failure = "" if is_chosen else _failure(failed_path, session.work.now().timestamp())
     try:
         with output.waiting() as announce:
@@ -99,19 +93,20 @@ def make_vectors(session: Session, index: Index, other: str | None = None) -> li
         if is_chosen:
             raise
         notice = failure or words_only(error)
-        if not failure and isinstance(error, ProviderFailed):  # to ask the network takes seconds
+        if not failure and isinstance(error, ProviderFailed):  # asking the network takes seconds
             notice += " It is tried again tomorrow, or at once with `--model NAME`."
             make_folder(failed_path.parent)
             write_over(failed_path, notice.encode(), durable=False)
         once(index.place.folder, [notice])  # so that the next search need not repeat it
         return [notice]
-    return [f"the vectors of {embedder.name} are complete: {_SWITCH}"] if other else []
+    switch = "set it in [embeddings] of your config.toml to search with it; the next `memtool index` drops the others"
+    return [f"the vectors of {embedder.name} are complete: {switch}"] if other else []
 
 
 def _failure(path: Path, now: float) -> str:
     """Return the notice of a download that failed within a day, kept at *path*; empty if none did."""
     with suppress(OSError):
-        if now - path.stat().st_mtime < _A_DAY:
+        if now - path.stat().st_mtime < 86_400:
             return path.read_text(encoding="utf-8", errors="replace")
     return ""
 
@@ -139,7 +134,7 @@ def _print(answer: dict[str, Any], *, only_status: bool) -> None:
     if vectors["model"]:
         skipped = f"; {vectors['skipped']:,} in scripts it does not know" if vectors["skipped"] else ""
         click.echo(f"Vectors by {vectors['model']}: {vectors['chunks']:,} of {chunks}{skipped}.")
-    click.echo(f"The index lies in {answer['path']} ({answer['bytes'] / 1e6:.1f} MB).")
+    click.echo(f"The index is in {answer['path']} ({answer['bytes'] / 1e6:.1f} MB).")
     output.say(*answer["notices"])
     for problem in answer["problems"]:
         output.say(f"{problem['path']}: {problem['reason']}")

@@ -1,111 +1,120 @@
-"""`memtool install`: into the agents of `memtool.clients`."""
+"""`memtool install` and `memtool uninstall`, for the agents of `memtool.clients`."""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Callable, Collection, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
 
 import click
 
 from memtool import settings
-from memtool.cli import output, writer_choice
-from memtool.cli.session import Session, with_vault
-from memtool.errors import UsageError
+from memtool.cli import completion, output, writer_choice
+from memtool.cli.options import DRY_RUN, with_json
+from memtool.cli.session import Session
+from memtool.errors import MemtoolError, UsageError
 from memtool.history.template import make_vault
-from memtool.install.agents import AGENTS, AgentPart, AgentSetup, Target, get_setup
+from memtool.install.agents import AGENTS, AgentPart, AgentSetup, Target, agents_with_memtool, get_setup
 from memtool.install.hook_probe import probe
 from memtool.install.hooks import find_program
 from memtool.install.plans import Plan, carry_out, plan
-from memtool.install.record import call_own_while_installed, do_without, is_own, parts_without
+from memtool.install.record import (
+    Installations,
+    call_own_while_installed,
+    do_without,
+    is_own,
+    parts_without,
+    update,
+)
+from memtool.installation import how_to_remove
 from memtool.recall.routing.routes import read_routing
+from memtool.schedules.missed_week import kept_schedule
+from memtool.service_client import end_services
 from memtool.vault.layout import Vault
 from memtool.vault.project_area import shown_path
 
-PROJECT = click.option(
+_PROJECT = click.option(
     "--project",
     metavar="[PATH]",
     is_flag=False,
     flag_value=".",
-    help="Only for the project in PATH, or in the working folder.",
+    shell_complete=completion.folders,
+    help="Only for the project in PATH, by default in the working folder.",
 )
-DRY_RUN = click.option("--dry-run", is_flag=True, help="Print the difference and write nothing.")
-NAMES = click.argument("agents", nargs=-1, required=True, metavar="AGENT...", type=click.Choice(list(AGENTS)))
-_ASKED_FOR = "memtool.agents"
-JSON = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+_NAMES = click.argument("agents", nargs=-1, required=True, metavar="AGENT...", type=click.Choice(list(AGENTS)))
+_NAMED = "memtool.agents"
 
 
 class AgentCommand(click.Command):
-    """A command on agents. Its help lists them; behind the name of one, what that one gets."""
+    """A command on agents. Its help lists them; after the name of one, the parts of that one."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Take note of the agents for the help, which is asked for before the arguments are read."""
-        ctx.meta[_ASKED_FOR] = [get_setup(name) for name in args if name in AGENTS]
+        """Remember the agents for the help, which is printed before the arguments are parsed."""
+        ctx.meta[_NAMED] = [get_setup(name) for name in args if name in AGENTS]
         return super().parse_args(ctx, args)
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the text, and below it the agents or their parts."""
         super().format_help_text(ctx, formatter)
-        for client in ctx.meta[_ASKED_FOR]:
+        for client in ctx.meta[_NAMED]:
             with formatter.section(f"The parts of {client.title}"):
-                formatter.write_dl([(part.name, _purpose(part)) for part in client.parts()])
-        if not ctx.meta[_ASKED_FOR]:
+                formatter.write_dl([(part.name, _help(part)) for part in client.parts()])
+        if not ctx.meta[_NAMED]:
             with formatter.section("Agents"):
                 formatter.write_dl([(name, get_setup(name).title) for name in AGENTS])
 
 
-def _purpose(part: AgentPart) -> str:
+def _help(part: AgentPart) -> str:
     return f"{part.purpose[0].upper()}{part.purpose[1:]}{'' if part.is_default else ' (on request)'}."
 
 
 def _with_flags(install: Callable[..., Any]) -> Callable[..., Any]:
-    """Give *install* the options that parts have of their own."""
+    """Add to *install* the options of single parts."""
     parts = {part.flag: part for client in map(get_setup, AGENTS) for part in client.parts() if part.flag}
     for flag, part in parts.items():
-        install = click.option(flag, part.name, is_flag=True, default=None, help=_purpose(part))(install)
+        install = click.option(flag, part.name, is_flag=True, default=None, help=_help(part))(install)
     return install
 
 
 @click.command(cls=AgentCommand, no_args_is_help=True)
-@NAMES
-@PROJECT
-@click.option("--with", "with_parts", multiple=True, metavar="PART", help="Have this part, too.")
-@click.option("--without", multiple=True, metavar="PART", help="Do not have this part; take it out if it is there.")
+@_NAMES
+@_PROJECT
+@click.option("--with", "with_parts", multiple=True, metavar="PART", help="Include this part. Repeatable.")
+@click.option("--without", multiple=True, metavar="PART", help="Leave this part out, or remove it. Repeatable.")
 @_with_flags
 @writer_choice.OPTION
 @writer_choice.YES
 @DRY_RUN
-@JSON
-@with_vault
+@with_json
 def command(
     session: Session,
     agents: tuple[str, ...],
     *,
     writer: str | None,
     yes: bool,
-    as_json: bool,
     **options: Any,  # noqa: ANN401
 ) -> None:
-    """Let Claude Code and other agents work with memtool.
+    """Connect Claude Code and other agents to memtool.
 
-    A vault is made where there is none. Every other byte of a file that is changed stays, and `memtool uninstall`
-    takes out what this puts in. Run it again at any time: it brings everything up to date, and keeps what you have
-    changed in it. A part that you have done without stays out, also when you run this again, until --with brings it
-    back. What each agent gets: `memtool install AGENT --help`.
+    If there is no vault, it is made. Only memtool's own entries in a file are changed, and `memtool uninstall` removes
+    them. Run this again at any time: it brings everything up to date, and keeps your changes. A part that you left out
+    stays out until --with brings it back. `memtool install AGENT --help` lists the parts of an agent.
 
-    At a terminal you are asked once who writes the notes of sessions: a model, of which nothing is asked without your
-    yes, or memtool's own rules. `memtool config set llm.writer none` changes that at any time.
+    At a terminal you are asked once who writes the notes of sessions: a model, or memtool's own rules. No model is
+    called without your consent. `memtool config set llm.writer none` changes that at any time.
     """
     clients = [get_setup(name) for name in dict.fromkeys(agents)]
     _check_parts(clients, options)
-    done = [_install(client, session, as_json=as_json, **options) for client in clients]
+    done = [_install(client, session, **options) for client in clients]
     captures = any("hooks" in cast("list[str]", one["parts"]) for one in done)
-    choice = writer_choice.WriterChoice(agents, writer, yes=yes, may_ask=not as_json, dry_run=options["dry_run"])
+    choice = writer_choice.WriterChoice(
+        agents, writer, yes=yes, may_ask=not session.as_json, dry_run=options["dry_run"]
+    )
     note = choice.made(session.environ) if captures or writer else ""
-    if as_json:
-        output.emit_json({**(done[0] if len(done) == 1 else {"agents": done}), "notes": note})
+    if session.emits({**(done[0] if len(done) == 1 else {"agents": done}), "notes": note}):
         return
     if note and (choice.is_made_now or any(one["changed"] for one in done)):
         click.echo(note)
@@ -119,7 +128,7 @@ def _check_parts(clients: list[AgentSetup], options: dict[str, Any]) -> None:
         for name in names:
             if name not in known:
                 listed = ", ".join(dict.fromkeys(part.name for client in clients for part in client.parts()))
-                raise UsageError(f"{option} names no part: '{name}'", hint=f"There are {listed}.")
+                raise UsageError(f"{option}: there is no part '{name}'", hint=f"There are {listed}.")
     flags = {part.flag for client in clients for part in client.parts()}
     for client in map(get_setup, AGENTS):
         for part in client.parts():
@@ -131,16 +140,16 @@ def _check_parts(clients: list[AgentSetup], options: dict[str, Any]) -> None:
 
 def _install(
     client: AgentSetup, session: Session, *, project: str | None, with_parts: Collection[str],
-    without: Collection[str], dry_run: bool, as_json: bool, **flags: bool | None,
+    without: Collection[str], dry_run: bool, **flags: bool | None,
 ) -> dict[str, object]:  # fmt: skip
-    """Install into *client*, tell of it unless it is told as JSON, and return what there is to tell."""
+    """Install into *client*, print the result unless it is to be JSON, and return it."""
     if project and not Path(project).is_dir():
         raise UsageError(f"there is no folder '{project}'", hint="Name the folder of a project, such as `--project .`.")
     own = {part.name for part in client.parts()}
     vault, is_new = _vault(session, dry_run=dry_run)
-    if not (is_new or dry_run or as_json):
+    if not (is_new or dry_run or session.as_json):
         _ask_whose(client, session, vault)
-    target = target_of(session, project)._replace(vault=vault, named=_named(session, vault))
+    target = _target(session, project)._replace(vault=vault, named=_named(session, vault))
     flagged = {name: flag for name, flag in flags.items() if flag is not None and name in own}
     asked = ({*with_parts} & own) | {name for name, flag in flagged.items() if flag}
     refused = ({*without} & own | {*parts_without(session.environ, client.installation(target))}) - asked
@@ -150,22 +159,22 @@ def _install(
         carry_out(planned, session.environ)
         do_without(session.environ, client.installation(target), refused)
     notices = [*planned.notices, *_left_out(brought, refused - {*without}), *client.notices(target, planned)]
-    if not as_json:
+    if not session.as_json:
         click.echo(output.printable_lines(_as_text(client, target, vault, planned, is_new=is_new, dry_run=dry_run)))
         output.say(*notices)
     fields = {"parts": planned.parts, "vault": str(vault.root), "vault_made": is_new, "notices": notices}
-    return {"agent": client.name, **as_fields(planned, dry_run=dry_run), **fields}
+    return {"agent": client.name, **_fields(planned, dry_run=dry_run), **fields}
 
 
 def _left_out(brought: Collection[str], refused: Collection[str]) -> Iterator[str]:
     if brought:
-        yield f"left to the plugin: {', '.join(sorted(brought))}. With both, the model would have each tool twice"
+        yield f"left to the plugin: {', '.join(sorted(brought))}. Otherwise the model would have each tool twice"
     if refused:
-        yield f"still without {', '.join(sorted(refused))}, as you said before: `--with` brings a part back"
+        yield f"still without {', '.join(sorted(refused))}, as you chose before: `--with` brings a part back"
 
 
 def _vault(session: Session, *, dry_run: bool) -> tuple[Vault, bool]:
-    """Return the vault, and whether there was none: then it is made, unless that is only tried."""
+    """Return the vault, and whether there was none: then it is made, except in a dry run."""
     root = session.vault_path()[0].expanduser()
     if root.exists() and (not root.is_dir() or any(root.iterdir())):
         session.vault.check_made()
@@ -178,32 +187,27 @@ def _vault(session: Session, *, dry_run: bool) -> tuple[Vault, bool]:
 
 
 def _ask_whose(client: AgentSetup, session: Session, vault: Vault) -> None:
-    """Ask whether a vault with triggers is the user's: the words of others' vaults reach no file of a client."""
+    """Ask whether a vault with triggers is the user's: no text of a stranger's vault gets into a client's files."""
     if is_own(session.environ, vault) or not sys.stdin.isatty() or not read_routing(vault).routes:
         return
     root = output.printable(str(vault.root))
-    question = f"{client.title} would read rules made of the triggers in {root}. Is that vault yours?"
+    question = f"{client.title} would read rules made from the triggers in {root}. Is that vault yours?"
     if click.confirm(question, err=True):
         call_own_while_installed(session.environ, vault)
 
 
-def target_of(session: Session, project: str | None) -> Target:
-    """Return the target that the command line names, without a vault."""
+def _target(session: Session, project: str | None) -> Target:
+    """Return the target of the command line, without a vault."""
     if project == "":
         raise UsageError("PATH is empty", hint="Name the folder of a project, such as `--project .`.")
     folder = Path(project).absolute() if project else None
-    return Target(session.environ, Path.home(), working_folder(), folder)
+    here: Path | None = None
+    with suppress(FileNotFoundError):  # it has been removed
+        here = Path.cwd()
+    return Target(session.environ, Path.home(), here, folder)
 
 
-def working_folder() -> Path | None:
-    """Return the working folder, None if it has been removed."""
-    try:
-        return Path.cwd()
-    except FileNotFoundError:
-        return None
-
-
-def as_fields(planned: Plan, *, dry_run: bool) -> dict[str, object]:
+def _fields(planned: Plan, *, dry_run: bool) -> dict[str, object]:
     """Return the plan for JSON."""
     return {
         "files": [
@@ -235,7 +239,7 @@ def files_of(planned: Plan, home: Path) -> str:
 
 
 def _named(session: Session, vault: Vault) -> Path | None:
-    """Return the vault to name to the programs: none where they find it by themselves, so that it may move."""
+    """Return the vault to name in the client's files; None where memtool finds it by itself, so that it may move."""
     origin = session.vault_path()[1]
     found_by_itself = origin in ("default", str(settings.user_config_path(session.environ)))
     return None if found_by_itself else vault.root
@@ -243,38 +247,38 @@ def _named(session: Session, vault: Vault) -> Path | None:
 
 def _as_text(client: AgentSetup, target: Target, vault: Vault, planned: Plan, *, is_new: bool, dry_run: bool) -> str:
     if not planned.changes:
-        return f"Nothing to do: {client.title} has {', '.join(planned.parts)} of memtool already."
-    kept = " As it was: *.memtool-backup beside it." if any(change.original for change in planned.changes) else ""
+        return f"Nothing to do: {client.title} already has memtool's {', '.join(planned.parts)}."
+    kept = " The original: *.memtool-backup beside it." if any(change.original for change in planned.changes) else ""
     where = shown_path(str(vault.root), None, target.home)
-    named = "" if target.named else ", or into another that your settings name later"
-    written = "Sessions are written into" if "hooks" in planned.parts else "What its model saves is written into"
+    named = "" if target.named else ", or to another one that your settings name later"
+    written = "Sessions are saved to" if "hooks" in planned.parts else "What its model saves goes to"
     made = ", which would be made" if dry_run else ", made now"
     parts, project = ", ".join(planned.parts), _project_option(target)
     return "\n".join([
         f"{client.title} would work with memtool: {parts}. Nothing has been written."
         if dry_run
-        else f"{client.title} works with memtool now: {parts}. {_HEARD[client.reads_at_once]}",
+        else f"{client.title} now works with memtool: {parts}. {_STARTS[client.reads_at_once]}",
         f"{'Would change' if dry_run else 'Changed'}: {files_of(planned, target.home)}.{kept}",
         f"{written} the vault at {where}{made if is_new else ''}{named}.",
-        f"Cost: {_cost(target, vault) if client.client.recalls and 'hooks' in planned.parts else _ASKED}",
-        f"To do it: memtool install {client.name}{project}, with the same options. The changes line by line:"
+        f"Cost: {_cost(target, vault) if client.client.recalls and 'hooks' in planned.parts else _ON_REQUEST}",
+        f"To install: memtool install {client.name}{project}, with the same options. The changes line by line:"
         if dry_run
         else f"To undo: memtool uninstall {client.name}{project}",
     ])  # fmt: skip
 
 
-_HEARD = {True: "Running sessions take part at once.", False: "Sessions that begin from now on take part."}
-_ASKED = "none but what the model asks its memory for."
+_STARTS = {True: "It starts with running sessions.", False: "It starts with new sessions."}
+_ON_REQUEST = "only what the model requests from its memory."
 
 
 def _cost(target: Target, vault: Vault) -> str:
-    """Say what a session and a prompt cost: tokens at most, as the settings say, and the time of a hook, measured."""
+    """Return the cost of a session and a prompt: the limits of the settings, and the measured time of a hook."""
     recall = settings.load(vault.settings_path, target.environ).recall
     program = find_program(None, this_project=False)
     took = min(probe(program).milliseconds for _ in range(2))
     return (
         f"at most {recall.session_tokens:,} tokens when a session begins and {recall.prompt_characters:,} characters "
-        f"for a prompt, where something fits; {took} ms for a hook on this machine; no model is asked."
+        f"for a prompt, if something fits; {took} ms for a hook on this machine; no model is called."
     )
 
 
@@ -282,3 +286,49 @@ def _project_option(target: Target) -> str:
     import shlex
 
     return f" --project {shlex.quote(str(target.project))}" if target.project else ""
+
+
+@click.command("uninstall", cls=AgentCommand, no_args_is_help=True)
+@_NAMES
+@_PROJECT
+@DRY_RUN
+@with_json
+def uninstall(session: Session, agents: tuple[str, ...], *, project: str | None, dry_run: bool) -> None:
+    """Remove memtool from Claude Code and other agents.
+
+    This removes exactly what `memtool install` added, whichever version did it, and for whichever vault. A file that
+    was not changed since gets its original bytes back. The vault is kept, and need not exist.
+    """
+    clients = [get_setup(name) for name in dict.fromkeys(agents)]
+    done = [_uninstall(client, session, project, dry_run=dry_run) for client in clients]
+    session.emits(done[0] if len(done) == 1 else {"agents": done})
+
+
+def _uninstall(client: AgentSetup, session: Session, project: str | None, *, dry_run: bool) -> dict[str, object]:
+    target = _target(session, project)
+    planned = client.removal(target)
+    if not dry_run:
+        carry_out(planned, session.environ)
+        do_without(session.environ, client.installation(target), ())
+        if not agents_with_memtool(target):
+            update(session.environ, _without_vaults)
+    ended = end_services(settings.user_cache_path(session.environ)) if project is None and not dry_run else 0
+    notices = [*planned.notices, *client.left(target)]
+    with suppress(MemtoolError):  # the vault need not exist
+        if kind := kept_schedule(session.work):
+            notices.append(f"{kind} still consolidates each week: `memtool schedule remove` removes that")
+    if not session.as_json:
+        if dry_run and planned.changes:
+            output.emit_text(planned.diff())
+        elif planned.changes:
+            click.echo(f"memtool is removed from {client.title}. Changed: {files_of(planned, target.home)}.")
+            click.echo(f"Your vault is kept: delete its folder to remove it. To remove memtool, `{how_to_remove()}`.")
+        else:
+            click.echo(f"Nothing to do: memtool is not in {client.title}.")
+        output.say(*notices)
+    fields = {"processes_ended": ended, "notices": notices}
+    return {"agent": client.name, **_fields(planned, dry_run=dry_run), **fields}
+
+
+def _without_vaults(record: Installations) -> None:
+    record.vaults.clear()

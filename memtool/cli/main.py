@@ -1,4 +1,4 @@
-"""`memtool`: the command group, and what becomes of errors.
+"""`memtool`: the command group, and its errors as sentences.
 
 A command's module is imported when the command runs, so that `memtool search` does not pay for the others
 (docs/decisions/0002-imports-and-modules.md).
@@ -12,7 +12,6 @@ import os
 import sys
 import threading
 from collections.abc import Iterable
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
@@ -30,39 +29,39 @@ if TYPE_CHECKING:
 _BUG_EXIT_CODE = 3
 _NO_COMMAND: Any = getattr(click.exceptions, "NoArgsIsHelpError", ())  # since click 8.2; its message is the help
 
-# name -> what `memtool --help` says of it; the command itself is `memtool.cli.<name>:command`.
+# name -> its line in `memtool --help`. The command is `memtool.cli.<name>:command`, or as `_PLACES` says.
 COMMANDS = {
-    "init": "Make a vault, or add what is missing to a folder of notes.",
+    "init": "Make a vault, or complete a folder of notes to one.",
     "search": "Find notes by words and by meaning.",
     "timeline": "Show what happened around a note, a time or a word.",
-    "show": "Read a note, a fact or some lines, or the turns of a session.",
-    "remember": "Write down a fact, a note or an open item.",
-    "facts": "List, show, change and check the facts.",
-    "forget": "Archive a fact or a note, or strike out an open item.",
-    "purge": "Remove a text for good: from files, the index, git's history.",
-    "log": "Show how the memory changed, and why.",
+    "show": "Read a note, a fact, some lines, or the turns of a session.",
+    "remember": "Save a fact, a note or an open item.",
+    "facts": "List, show, change and check facts.",
+    "forget": "Archive a fact or a note, or close an open item.",
+    "purge": "Remove a text for good: from files, index and git history.",
+    "log": "Show the changes of the memory, and why they were made.",
     "diff": "Show what a change did, line by line.",
-    "blame": "Show which session and change brought a line.",
-    "undo": "Take a change of the memory back.",
-    "sync": "Bring the vault together with your other machines.",
-    "given": "Show what a session was given, why, and what was not.",
-    "context": "Show what an agent is given when a session begins.",
-    "consolidate": "Turn the week into facts, tidy up, and write a report.",
+    "blame": "Show which session and which change brought a line.",
+    "undo": "Revert a change of the memory.",
+    "sync": "Synchronise the vault with your other machines.",
+    "given": "Show which memories a session received, and why.",
+    "context": "Show what an agent receives when a session begins.",
+    "consolidate": "Propose facts from the week, tidy up, write a report.",
     "config": "Read and change settings, one at a time.",
     "schedule": "Let the system consolidate each week.",
-    "route": "Show which files a word, a path or a table leads to.",
+    "route": "Show which files a text, a path or a table leads to.",
     "index": "Bring the index up to date with the vault.",
-    "test": "Check that prompts are given what you expect.",
+    "test": "Check that prompts receive the memories you expect.",
     "eval": "Measure the search with your own questions.",
-    "capture": "Turn sessions into notes; say what waits.",
-    "import": "Bring in sessions that lie on this machine, or an export.",
+    "capture": "Turn sessions into notes; show the queue.",
+    "import": "Import sessions and memories of other programs, or an export.",
     "export": "Write all facts and notes into one file.",
     "mcp": "Serve the memory to an agent over MCP.",
-    "serve": "Serve the memory over HTTP, with a page to see it.",
-    "team": "Share a memory: tokens, the audit, and joining one.",
-    "install": "Let Claude Code and other agents work with memtool.",
-    "uninstall": "Take memtool out of an agent, as if it had not been there.",
-    "doctor": "Check that everything works, and say how to mend it.",
+    "serve": "Serve the memory over HTTP, with a web page.",
+    "team": "Share a memory: tokens, audit log, joining.",
+    "install": "Connect Claude Code and other agents to memtool.",
+    "uninstall": "Disconnect an agent, and restore its files.",
+    "doctor": "Check that everything works, and show how to fix it.",
     "completion": "Let the shell complete commands, notes and ids.",
 }
 GROUPS = {
@@ -72,13 +71,22 @@ GROUPS = {
     "History and other machines": ("log", "diff", "blame", "undo", "sync", "export"),
     "Serve and share": ("mcp", "serve", "team"),
     "Measure and maintain": ("index", "test", "eval"),
-}  # what is in none of them comes last in `memtool --help`
-_MODULES = {
-    "eval": "memtool.cli.evaluate",
-    "import": "memtool.cli.import_sessions",
-    "test": "memtool.cli.expectations",
+}  # commands in no group come last in `memtool --help`
+_PLACES = {
+    "blame": "memtool.cli.history:blame",
+    "diff": "memtool.cli.history:diff",
+    "eval": "memtool.cli.measure:evaluate",
+    "export": "memtool.cli.exchange:export",
+    "given": "memtool.cli.context:given",
+    "import": "memtool.cli.exchange:import_",
+    "log": "memtool.cli.history:log",
+    "mcp": "memtool.cli.serve:mcp",
+    "purge": "memtool.cli.forget:purge",
+    "test": "memtool.cli.measure:test",
+    "undo": "memtool.cli.history:undo",
+    "uninstall": "memtool.cli.install:uninstall",
     **beside.COMMANDS,
-}  # where it is another one: the name would be a poor one for a module
+}  # commands that share a module with a sibling, or come from another room
 
 
 class LazyGroup(click.Group):
@@ -92,11 +100,7 @@ class LazyGroup(click.Group):
         """Return the command *cmd_name*, imported now; None if there is no such command."""
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = import_module(_MODULES.get(cmd_name, f"memtool.cli.{cmd_name}")).command
-        if ctx.resilient_parsing:  # a shell asks what may follow
-            from memtool.cli.completing import prepare
-
-            prepare(command)
+        command: click.Command = beside.by_name(_PLACES.get(cmd_name, f"memtool.cli.{cmd_name}:command"))
         return add_examples(command, cmd_name)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem[str]]:
@@ -125,7 +129,7 @@ class LazyGroup(click.Group):
                     formatter.write_dl([(f"{name:<{width}}", COMMANDS[name]) for name in there])
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Give examples, and say where the user's own settings lie."""
+        """Give examples, and the path of the user's own settings."""
         super().format_epilog(ctx, formatter)
         with contextlib.suppress(MemtoolError):
             formatter.write_paragraph()
@@ -170,14 +174,14 @@ def run(arguments: list[str]) -> int:  # noqa: PLR0911  (one for each way to end
         return 0
     except OSError as error:
         return _say(f"the system refused: {error.strerror or error}", "", 1)
-    except Exception:  # noqa: BLE001  (whatever is left is a bug, and the user should not meet a traceback)
+    except Exception:  # noqa: BLE001  (a bug in memtool: a file to report in place of a traceback)
         return _report_bug()
-    return code if isinstance(code, int) else 0  # what `ctx.exit` was told
+    return code if isinstance(code, int) else 0  # the argument of `ctx.exit`
 
 
 def _end(exit_code: int) -> NoReturn:
-    """End the process, as a rule without taking the interpreter apart first: that takes as long as a search."""
-    if threading.active_count() == 1:  # nobody is left whose work would be cut off
+    """End the process, as a rule without the interpreter's tidying up, which takes as long as a search."""
+    if threading.active_count() == 1:  # no thread's work would be cut off
         with contextlib.suppress(OSError, ValueError):  # a full disk, a closed stream: the ordinary end deals with it
             atexit._run_exitfuncs()  # noqa: SLF001  (there is no other way to let them run now)
             for stream in (sys.stdout, sys.stderr):
@@ -198,7 +202,7 @@ def _say_wrong_use(error: click.ClickException) -> int:
         owners = [name for name in COMMANDS if error.option_name in _options_of(context.command, name, context)]
         command = f"memtool {owners[0]}" if owners else command
         sentence = (
-            f"{error.option_name} belongs behind the command, as in `{command} {error.option_name}`"
+            f"{error.option_name} belongs after the command, as in `{command} {error.option_name}`"
             if owners
             else sentence
         )
@@ -213,7 +217,7 @@ def _options_of(group: LazyGroup, name: str, context: click.Context) -> set[str]
 
 
 def _nearest(word: str, known: Iterable[str]) -> str:
-    """Return the question whether the nearest of *known* was meant; empty if none is near."""
+    """Return the question `Did you mean …?` with the nearest of *known*; empty if none is near."""
     from difflib import get_close_matches
 
     near = get_close_matches(word.casefold(), list(known), 1)

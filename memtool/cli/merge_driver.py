@@ -1,7 +1,7 @@
 """The program that git runs to merge a file of a vault: `python -m memtool.cli.merge_driver BASE OURS THEIRS PATH`.
 
-The result replaces OURS. It ends with 0, or with `CONFLICT` where two texts stand between marks; anything else leaves
-the merge to git.
+The result replaces OURS. It ends with 0, or with `CONFLICT` if conflict marks are left; any other exit code leaves the
+merge to git.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Output of the commands: JSON, text for a pipe, notices and progress. No text of a vault may steer a terminal."""
+"""Output of the commands: JSON, tables, text, notices and progress. No text of a vault may steer a terminal."""
 
 from __future__ import annotations
 
@@ -22,9 +22,6 @@ FORMAT = 1  # of all JSON output; raised when a field changes its meaning
 _STEERING = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
-_TIMES = 10  # times as many things as a bar takes are worth a line off a terminal
-
-
 def emit_json(answer: Mapping[str, Any]) -> None:
     """Print *answer* as JSON with the number of its format."""
     click.echo(as_json({"format": FORMAT, **answer}, indent=2))
@@ -44,9 +41,15 @@ def as_json(value: object, *, indent: int | None = None) -> str:
 
 
 def say(*sentences: str) -> None:
-    """Print notices for a person to stderr."""
-    for sentence in sentences:
+    """Print those *sentences* that are not empty to stderr: notices for a person."""
+    for sentence in filter(None, sentences):
         click.echo(click.style(printable(sentence), dim=True), err=True)
+
+
+def say_redacted(counts: Mapping[str, int]) -> None:
+    """Print how many secrets of each kind were removed, if any were."""
+    if counts:
+        say(f"removed before writing: {', '.join(f'{kind} ({n})' for kind, n in sorted(counts.items()))}")
 
 
 def on_terminal() -> bool:
@@ -61,12 +64,12 @@ def is_watched() -> bool:
 
 @contextlib.contextmanager
 def progress_bar(label: str, *, least: int = 0) -> Iterator[Callable[[int, int], None]]:
-    """Give a function that is told (done, total) and draws a bar, from *least* things on.
+    """Give a function that takes (done, total) and draws a bar, from *least* things on.
 
-    Off a terminal, many more things are one line, and without *least* there is none.
+    Off a terminal it prints one line, for ten times as many things; without *least*, none.
     """
     if not is_watched():
-        yield _announced(label, least * _TIMES)
+        yield _announced(label, least * 10)
         return
     with contextlib.ExitStack() as open_bar:
         draw: list[Callable[[int, int], None]] = []
@@ -84,7 +87,7 @@ def progress_bar(label: str, *, least: int = 0) -> Iterator[Callable[[int, int],
 
 
 def _announced(label: str, least: int) -> Callable[[int, int], None]:
-    """Return a function that says *label* once it is told of at least so many things; 0 says nothing."""
+    """Return a function that prints *label* once there are at least so many things; never for 0."""
     labels = [label] if least else []
 
     def announce(_done: int, total: int) -> None:
@@ -216,14 +219,19 @@ def _line_breaks(text: str, room: int) -> list[tuple[int, int]]:
     return [*spans, (start, len(text))]
 
 
-def confirmed(question: str) -> bool:
-    """Ask *question*. What comes through a pipe is an answer, too; silence is none."""
+def confirmed(question: str, *, piped: bool = False, hint: str = "If you are sure, add --yes.") -> bool:
+    """Return the answer to *question*, whose last line says what is to be done; *piped*, it may come through a pipe.
+
+    Raises:
+        UsageError: there is no terminal to ask at.
+    """
     from memtool.errors import UsageError
 
     is_asked = sys.stdin is not None and sys.stdin.isatty()
-    try:
-        return sys.stdin is not None and click.confirm(question, default=is_asked, err=True)
-    except click.Abort:
-        if is_asked:
-            raise
-        raise UsageError("nobody answered, so nothing was imported", hint="`--yes` imports without asking.") from None
+    if is_asked or (piped and sys.stdin is not None):
+        try:
+            return click.confirm(printable_lines(question), default=piped and is_asked, err=True)
+        except click.Abort:
+            if is_asked:
+                raise
+    raise UsageError(f"there is no terminal to ask: '{question.rpartition(chr(10))[2]}'", hint=hint)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from memtool.cli import output
-from memtool.cli.session import Session, with_vault, working_folder
+from memtool.cli import completion, output
+from memtool.cli.options import ALL_PROJECTS, with_json
+from memtool.cli.session import Session, working_folder
+from memtool.cli.views import table as print_table
 from memtool.errors import UsageError
 from memtool.recall.routing.routes import (
     PAGE,
@@ -28,18 +30,15 @@ from memtool.text.lines import counted
 if TYPE_CHECKING:
     from memtool.recall.routing.triggers import TriggerProblem
 
-_HINT = "No trigger fits. `memtool route` lists all triggers; `memtool search` finds the rest."
-
 
 @click.command()
 @click.argument("words", metavar="[TEXT]...", nargs=-1)
-@click.option("--file", metavar="PATH", help="What a file of a project leads to.")
-@click.option("--table", metavar="NAME", help="What the name of a table leads to, by its longest prefix.")
-@click.option("--all-projects", is_flag=True, help="Also what only another project's notes say.")
-@click.option("--check", "only_check", is_flag=True, help="Find rows and prefixes that lead nowhere.")
+@click.option("--file", metavar="PATH", shell_complete=completion.files, help="Look up a file of a project.")
+@click.option("--table", metavar="NAME", help="Look up the name of a table, by its longest prefix.")
+@ALL_PROJECTS
+@click.option("--check", "only_check", is_flag=True, help="List rows and prefixes that lead nowhere.")
 @click.option("--update", is_flag=True, help="Bring `rules/memory-loader.md` and Claude Code's rules up to date.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@with_vault
+@with_json
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -51,28 +50,27 @@ def command(
     all_projects: bool,
     only_check: bool,
     update: bool,
-    as_json: bool,
 ) -> None:
     """Show which files of the vault a text, a file or a table leads to.
 
-    That is said by `triggers`, `aliases` and `paths` in the front matter of areas, by the rows of
-    `rules/memory-loader.md`, and by the prefixes of `rules/prefix-map.json`. Without an argument, all of it is listed.
-    What another project's notes say does not count in a project that the vault knows, unless the text names that one.
+    Routes come from `triggers`, `aliases` and `paths` in the front matter of areas, the rows of
+    `rules/memory-loader.md`, and the prefixes of `rules/prefix-map.json`. Without an argument, all are listed. In a
+    project that the vault knows, routes of other projects are ignored, unless the text names that project.
     """
     if (words != ()) + (file is not None) + (table is not None) + only_check + update > 1:
         raise UsageError("a text, --file, --table, --check and --update exclude each other")
     if update:
-        _update(session, as_json=as_json)
+        _update(session)
     elif only_check:
-        ctx.exit(_check(session, as_json=as_json))
+        ctx.exit(_check(session))
     else:
         routing, text = read_routing(session.vault), " ".join(words)
         here = "" if all_projects or not (text or table) else _known_project(session)
-        _answer(session, routing, _routes(in_reach(routing, here, text), text, file, table), as_json=as_json)
+        _answer(session, routing, _routes(in_reach(routing, here, text), text, file, table))
 
 
 def _known_project(session: Session) -> str:
-    """Return the project at hand, if the vault knows it."""
+    """Return the current project, if the vault knows it."""
     name = session.work.project()
     return name if (session.vault.root / "areas" / "projects" / name).is_dir() else ""
 
@@ -106,56 +104,42 @@ def _placed_by_git(routing: Routing, path: Path) -> tuple[str, str]:
     return (path.relative_to(here) if path.is_relative_to(here) else path).as_posix(), ""
 
 
-def _answer(session: Session, routing: Routing, routes: list[Route], *, as_json: bool) -> None:
+def _answer(session: Session, routing: Routing, routes: list[Route]) -> None:
     files: dict[str, list[Route]] = {}
     for route in routes:
         for ref in route.refs:
             files.setdefault(ref, []).append(route)
-    if as_json:
-        output.emit_json({
-            "vault": str(session.vault.root),
-            "files": [{"path": ref, "reasons": [_fields(route) for route in files[ref]]} for ref in files],
-            "notices": _notices(routing),
-        })  # fmt: skip
+    wrong = len(routing.findings)
+    notices = [f"{_broken(wrong)}: see `memtool route --check`"] if wrong else []
+    names = ("kind", "trigger", "source", "line")
+    listed = [
+        {"path": ref, "reasons": [{name: getattr(route, name) for name in names} for route in files[ref]]}
+        for ref in files
+    ]
+    if session.emits({"vault": str(session.vault.root), "files": listed, "notices": notices}):
         return
-    if output.on_terminal() and files:
-        from memtool.cli import screen
-
-        rows = [(screen.text(ref, "cyan"), _reasons(reasons)) for ref, reasons in files.items()]
-        screen.show(screen.table(("File", "Because of"), rows))
-    else:
-        for ref, reasons in files.items():
-            click.echo(f"{output.printable(ref)}  {output.printable(_reasons(reasons))}")
-    output.say(*_notices(routing), *([] if files else [_HINT]))
+    print_table(("File", "Because of"), [(ref, _reasons(reasons)) for ref, reasons in files.items()])
+    hint = "No trigger matches. `memtool route` lists all triggers; `memtool search` finds other notes."
+    output.say(*notices, "" if files else hint)
 
 
-def _fields(route: Route) -> dict[str, Any]:
-    return {"kind": route.kind, "trigger": route.trigger, "source": route.source, "line": route.line}
+def _broken(count: int) -> str:
+    return f"{counted(count, 'trigger leads', 'triggers lead')} nowhere or cannot be read"
 
 
 def _reasons(routes: list[Route]) -> str:
     by_place: dict[str, list[str]] = {}
     for route in routes:
-        # A page is found by its own name; every other trigger stands somewhere.
+        # A page is found by its own name; every other trigger has a line in a file.
         place = "its name" if route.kind == PAGE else f"{route.source}:{route.line}"
         by_place.setdefault(place, []).append(f"'{route.trigger}'")
     return "; ".join(f"{', '.join(triggers)} in {place}" for place, triggers in by_place.items())
 
 
-def _notices(routing: Routing) -> list[str]:
-    wrong = len(routing.findings)
-    if not wrong:
-        return []
-    triggers = counted(wrong, "trigger leads", "triggers lead")
-    return [f"{triggers} nowhere or cannot be read: see `memtool route --check`"]
-
-
-def _check(session: Session, *, as_json: bool) -> int:
+def _check(session: Session) -> int:
     findings = check(session.vault, read_routing(session.vault))
     is_good = all(finding.is_warning for finding in findings)
-    if as_json:
-        output.emit_json({"good": is_good, "findings": [finding._asdict() for finding in findings]})
-    else:
+    if not session.emits({"good": is_good, "findings": [finding._asdict() for finding in findings]}):
         for finding in findings:
             click.echo(output.printable(_sentence(finding)))
         if is_good:
@@ -167,18 +151,17 @@ def _sentence(finding: TriggerProblem) -> str:
     return f"{finding.path}:{finding.line}: {'warning: ' if finding.is_warning else ''}{finding.sentence}"
 
 
-def _update(session: Session, *, as_json: bool) -> None:
+def _update(session: Session) -> None:
     from memtool.cli.install import files_of
     from memtool.recall.routing.loader_table import LOADER
     from memtool.worker import update_routes
 
     changed, kept, rules = update_routes(session.work, new_table=True)
     notices = [*filter(None, [kept.notice]), *rules.notices]
-    if as_json:
-        written = [str(rule.path) for rule in rules.changes]
-        output.emit_json({"changed": changed, "commit": kept.commit, "rules": written, "notices": notices})
+    written = [str(rule.path) for rule in rules.changes]
+    if session.emits({"changed": changed, "commit": kept.commit, "rules": written, "notices": notices}):
         return
-    lines = [f"{LOADER} is up to date now." if changed else f"Nothing to do: {LOADER} is up to date."]
+    lines = [f"{LOADER} is updated." if changed else f"Nothing to do: {LOADER} is up to date."]
     lines += [f"Changed: {files_of(rules, session.work.home)}"] if rules.changes else []
     click.echo(output.printable_lines("\n".join(lines)))
     output.say(*notices)

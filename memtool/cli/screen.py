@@ -1,7 +1,7 @@
 """Output for a terminal, drawn by rich: tables, trees, panels and the Markdown of notes.
 
-A command imports this where stdout is a terminal, and nowhere else. Text of a vault is never markup. It is cleaned on
-its way in, so that widths are right, and once more as it is drawn: Markdown makes characters of `&#8238;`, too.
+A command imports this where stdout is a terminal, and nowhere else. Text of a vault is never markup. It is cleaned
+before it is measured, and once more as it is drawn, because Markdown makes characters of `&#8238;`, too.
 """
 
 from __future__ import annotations

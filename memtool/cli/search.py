@@ -13,7 +13,8 @@ import click
 
 from memtool.beside import SharedQuestion, team_beside
 from memtool.cli import output
-from memtool.cli.session import Session, with_vault
+from memtool.cli.options import ALL_PROJECTS, AT, PAGE, PROJECTS, with_json
+from memtool.cli.session import Session
 from memtool.errors import MemtoolError, UsageError
 from memtool.index.engine import Index, Place, use_index
 from memtool.index.filters import Filter, Transcripts, only_time, parse_day
@@ -33,12 +34,7 @@ if TYPE_CHECKING:
 
     from memtool.recall.answers.answer import MemoryAnswer
 
-_DEFAULT_BATCH_LIMIT = 50
-_LISTED = 20  # notes on a page of a list
-_LONGEST_NEAREST, _MOST_LINES = 90, 9
 _LIST = "list"  # the mode without words
-
-_MANY = 200  # files to read, from which on a person wants to see progress
 
 
 @click.command()
@@ -48,26 +44,25 @@ _MANY = 200  # files to read, from which on a person wants to see progress
 )
 @click.option("--fusion", type=click.Choice(["adaptive", "rrf"]), help="How hybrid merges its two rankings.")
 @click.option("-n", "--limit", type=click.IntRange(min=1), help="How many hits to show.")
-@click.option("--page", type=click.IntRange(1, 1000), default=1, help="The hits after those: 2, 3 and so on.")
+@PAGE
 @click.option("--kind", "kinds", multiple=True, type=click.Choice(KINDS), help="Only notes of this kind. Repeatable.")
-@click.option("--project", "projects", multiple=True, help="Only this project. Repeatable.")
-@click.option("--all-projects", is_flag=True, help="Every project, and not only the one at hand.")
+@PROJECTS
+@ALL_PROJECTS
 @click.option("--category", "categories", multiple=True, help="Only this category. Repeatable.")
-@click.option("--tag", "tags", multiple=True, help="Only with this tag. Repeatable: all must be there.")
+@click.option("--tag", "tags", multiple=True, help="Only with this tag. Repeatable; all tags must match.")
 @click.option("--since", metavar="DATE", help="Not older than: 2026-02-10, 2026-02, 7d, yesterday, last month.")
-@click.option("--until", metavar="DATE", help="Not younger than.")
-@click.option("--at", metavar="DATE", help="As the vault stood then: 2026-02-10, 2026-02-10T14:30, 7d.")
-@click.option("--archived", is_flag=True, help="Also in the archive.")
-@click.option("--all", "everything", is_flag=True, help="Also superseded, archived and expired things.")
+@click.option("--until", metavar="DATE", help="Not newer than.")
+@AT
+@click.option("--archived", is_flag=True, help="Include the archive.")
+@click.option("--all", "everything", is_flag=True, help="Include what is superseded, archived or expired.")
 @click.option(
     "--transcripts",
     type=click.Choice(["only", "no"]),
-    help="Search the kept turns of sessions alone, or not at all; without this, where no note answers.",
+    help="Search only the kept turns of sessions, or never; by default, they are searched where no note answers.",
 )
-@click.option("--explain", is_flag=True, help="Say why each hit has its place.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--explain", is_flag=True, help="Explain the rank of each hit.")
 @click.option("--batch", is_flag=True, help='Read JSON lines {"id", "query"} from stdin, write one JSON line for each.')
-@with_vault
+@with_json
 def command(
     session: Session,
     query: tuple[str, ...],
@@ -79,25 +74,24 @@ def command(
     at: str | None,
     all_projects: bool,
     explain: bool,
-    as_json: bool,
     batch: bool,
     **filters: Any,  # noqa: ANN401  (click hands over the options of `_filter`)
 ) -> None:
     """Find notes by words and by meaning, in any language.
 
-    The query needs no quotes and has no syntax. Words are found by whole and by part. Without a query, everything that
-    the filters leave is listed, newest first. In a project that the vault knows, only what belongs to it or to no
-    project is found, unless other projects are named.
+    The query needs no quotes and has no syntax. Whole words and parts of words match. Without a query, everything that
+    passes the filters is listed, newest first. In a project that the vault knows, only that project and what belongs to
+    no project are searched, unless you name other projects.
     """
     session.overrides |= {"search.mode": mode, "search.fusion": fusion, "search.limit": limit}
     session.go_back(at)
     wanted = _filter(session.work.now(), **filters)
-    wanted = wanted._replace(transcripts="no") if at else wanted  # turns are not those of then
+    wanted = wanted._replace(transcripts="no") if at else wanted  # kept turns have no history
     here = "" if all_projects or wanted.projects else session.work.project()
     if batch and query:
-        raise UsageError("--batch reads its questions from stdin, so it takes none here")
+        raise UsageError("--batch reads its queries from stdin, so it takes no QUERY")
     if batch:
-        _search_batch(session, wanted, here, limit or _DEFAULT_BATCH_LIMIT)
+        _search_batch(session, wanted, here, limit or 50)
         return
     text = without_surrogates(" ".join(query))
     if query and not index_terms(text):
@@ -105,34 +99,31 @@ def command(
     text, wanted = only_time(text, wanted)
     started = time.perf_counter()
     team = _ask_team(session, text, here) if text else None
-    with output.progress_bar("Reading notes", least=_MANY) as progress:
+    with output.progress_bar("Reading notes", least=200) as progress:
         place = session.place(progress=progress)
-        look = _found if as_json else _answered
-        looked = use_index(place, lambda index: look(session, index, text, wanted, here, page))
+        looked = use_index(place, lambda index: _look(session, index, text, wanted, here, page))
     took = time.perf_counter() - started
-    chosen, found = looked.chosen, looked.found
-    found = found._replace(hits=_with_doubts(found.hits))
+    chosen, found = looked.chosen, looked.found._replace(hits=_with_contradictions(looked.found.hits))
     if explain:
         found = found._replace(hits=_with_uses(place, found.hits))
     elif text:
-        shown = found.hits if as_json else found.hits[: len(looked.answers)]
+        shown = found.hits if session.as_json else found.hits[: len(looked.answers)]
         count_uses(place.folder, (hit.memory.key for hit in shown))
-    if as_json:
+    if session.as_json:
         notices = [*session.settings.notices, *chosen.notices, *found.notices]
         hits = [_fields(hit) for hit in found.hits]
         answer = {"query": text, "mode": found.mode, "hits": hits, "took_ms": round(took * 1000, 1), "notices": notices}
         output.emit_json(answer | _of_team(team) if team else answer)
-    else:
-        lasting = [*session.settings.notices, *chosen.lasting]
-        output.say(*once(place.folder, lasting), *chosen.passing, *found.notices)
-        _print(session, looked._replace(found=found), explain=explain, where=" in your own vault" if team else "")
-        if team:
-            _print_team(team)
+        return
+    lasting = [*session.settings.notices, *chosen.lasting]
+    output.say(*once(place.folder, lasting), *chosen.passing, *found.notices)
+    _print(session, looked._replace(found=found), explain=explain, where=" in your own vault" if team else "")
+    if team:
+        _print_team(team)
 
 
 def _ask_team(session: Session, text: str, here: str) -> SharedQuestion | None:
-    team = team_beside(session.work)
-    limit = session.settings.search.limit
+    team, limit = team_beside(session.work), session.settings.search.limit
     return team.ask_for_memories(session.work, session.work.redact(text), project=here, limit=limit) if team else None
 
 
@@ -145,58 +136,47 @@ def _print_team(team: SharedQuestion) -> None:
     memories, notice = team.answer()
     for memory in memories:
         click.echo(output.shortened(output.printable(memory.said), output.width()))
-        click.echo(output.printable(f"  {memory.source}"))
-        click.echo()
-    output.say(*filter(None, [notice]))
+        click.echo(f"  {output.printable(memory.source)}\n")
+    output.say(notice)
 
 
 class _Looked(NamedTuple):
-    """What was searched with, the hits, and for a person an answer to each; there are none where nothing fits."""
+    """The ranking that was chosen, the hits, and for a person the statements of each hit that answer."""
 
     chosen: Chosen
     found: SearchResult
     answers: Sequence[MemoryAnswer] = ()
 
 
-def _found(session: Session, index: Index, text: str, wanted: Filter, here: str, page: int) -> _Looked:
-    """Return page number *page* of what *text* finds, or of what there is, and with what was searched."""
-    if not text:
-        return _listed(session, index, wanted, here, page)
+def _look(session: Session, index: Index, text: str, wanted: Filter, here: str, page: int) -> _Looked:
+    """Return page number *page* of the hits for *text*, or of all notes; for a person, each memory once."""
+    kept, narrowed = _kept_to(here, index, wanted)
+    notices = (*unknown_names(index, wanted), *narrowed)
     limit = session.settings.search.limit
-    looked = _searched(session, index, text, wanted, here, limit * page)
-    return looked._replace(found=looked.found._replace(hits=looked.found.hits[limit * (page - 1) :]))
+    if not text:
+        limit = limit if session.settings.origins["search.limit"] == "command line" else 20
+        listed = newest(index, kept, limit=limit, page=page)
+        pages = -(-listed.total // limit)
+        more = [f"page {page} of {pages}; `--page {page + 1}` shows the next"] if page < pages else []
+        looked = _Looked(Chosen(_LIST), SearchResult(listed.hits, _LIST, (*index_notices(index), *more, *notices)))
+        if session.as_json:
+            return looked
+        from memtool.recall.answers.answer import LISTED
+        from memtool.recall.answers.found import answers_of
 
-
-def _answered(session: Session, index: Index, text: str, wanted: Filter, here: str, page: int) -> _Looked:
-    """Return the same for a person: each memory once, with the statements of it that answer."""
-    from memtool.recall.answers.answer import LISTED, PRINTED  # JSON does without
+        return looked._replace(answers=answers_of(index.db, "", listed.hits, LISTED))
+    source = VectorSource(index, session.settings, session.work.cache)
+    if session.as_json:
+        chosen, found = _search(session, index, source, text, kept, limit * page)
+        return _Looked(chosen, SearchResult(found.hits[limit * (page - 1) :], found.mode, (*found.notices, *notices)))
+    from memtool.recall.answers.answer import PRINTED
     from memtool.recall.answers.found import CHUNKS, answers_of, memories
 
-    if not text:
-        looked = _listed(session, index, wanted, here, page)
-        return looked._replace(answers=answers_of(index.db, "", looked.found.hits, LISTED))
-    limit = session.settings.search.limit
-    looked = _searched(session, index, text, wanted, here, limit * page * CHUNKS)
-    every = memories(looked.found.hits)
+    chosen, found = _search(session, index, source, text, kept, limit * page * CHUNKS)
+    every = memories(found.hits)
     shown = every[limit * (page - 1) : limit * page]
     answers = answers_of(index.db, text, shown, PRINTED, best=every[0].score if every else 0.0, is_first=page == 1)
-    return looked._replace(found=looked.found._replace(hits=tuple(shown)), answers=answers)
-
-
-def _searched(session: Session, index: Index, text: str, wanted: Filter, here: str, limit: int) -> _Looked:
-    kept, narrowed = _kept_to(here, index, wanted)
-    chosen, found = _search(session, index, _source(session, index), text, kept, limit)
-    return _Looked(chosen, found._replace(notices=(*found.notices, *unknown_names(index, wanted), *narrowed)))
-
-
-def _listed(session: Session, index: Index, wanted: Filter, here: str, page: int) -> _Looked:
-    kept, narrowed = _kept_to(here, index, wanted)
-    limit = session.settings.search.limit if session.settings.origins["search.limit"] == "command line" else _LISTED
-    listed = newest(index, kept, limit=limit, page=page)
-    pages = -(-listed.total // limit)
-    more = [f"page {page} of {pages}; `--page {page + 1}` shows the next"] if page < pages else []
-    notices = (*index_notices(index), *more, *unknown_names(index, wanted), *narrowed)
-    return _Looked(Chosen(_LIST), SearchResult(listed.hits, _LIST, notices))
+    return _Looked(chosen, SearchResult(tuple(shown), found.mode, (*found.notices, *notices)), answers)
 
 
 def _kept_to(here: str, index: Index, wanted: Filter) -> tuple[Filter, list[str]]:
@@ -204,27 +184,18 @@ def _kept_to(here: str, index: Index, wanted: Filter) -> tuple[Filter, list[str]
     known = projects_in(index.db) if here else []
     if here not in known or len(known) < 2:
         return wanted, []
-    notice = f"only what belongs to '{here}' or to no project was searched; --all-projects searches the others, too"
+    notice = f"searched '{here}' and what belongs to no project; --all-projects searches every project"
     return wanted._replace(projects=reach(index.db, here)), [notice]
-
-
-def _source(session: Session, index: Index) -> VectorSource:
-    return VectorSource(index, session.settings, session.work.cache)
 
 
 def _search(
     session: Session, index: Index, source: VectorSource, text: str, wanted: Filter, limit: int
 ) -> tuple[Chosen, SearchResult]:
-    chosen = source.choose(text, session.settings.search.mode)
+    known = session.settings.search
+    chosen = source.choose(text, known.mode)
     found = search(
-        index,
-        text,
-        wanted,
-        limit=limit,
-        mode=chosen.mode,
-        fusion=session.settings.search.fusion,
-        vectors=chosen.vectors,
-    )
+        index, text, wanted, limit=limit, mode=chosen.mode, fusion=known.fusion, vectors=chosen.vectors
+    )  # fmt: skip
     return chosen, SearchResult(found.hits, found.mode, (*index_notices(index), *found.notices))
 
 
@@ -235,28 +206,16 @@ def _search_batch(session: Session, wanted: Filter, here: str, limit: int) -> No
     def answers(index: Index) -> list[dict[str, Any]]:
         kept, narrowed = _kept_to(here, index, wanted)
         notices.update(dict.fromkeys(narrowed))
-        return _answers(session, index, questions, kept, notices, limit)
+        source, found = VectorSource(index, session.settings, session.work.cache), []
+        for name, text in questions:
+            chosen, one = _search(session, index, source, text, kept, limit)
+            notices.update(dict.fromkeys(chosen.notices))
+            found.append({"id": name, "results": [_fields(hit) for hit in one.hits]})
+        return found
 
     for answer in use_index(session.place(), answers):
         output.emit_json_line(answer)
     output.say(*notices)
-
-
-def _answers(
-    session: Session,
-    index: Index,
-    questions: list[tuple[Any, str]],
-    wanted: Filter,
-    notices: dict[str, None],
-    limit: int,
-) -> list[dict[str, Any]]:
-    source = _source(session, index)
-    answers = []
-    for name, text in questions:
-        chosen, found = _search(session, index, source, text, wanted, limit)
-        notices |= dict.fromkeys(chosen.notices)
-        answers.append({"id": name, "results": [_fields(hit) for hit in found.hits]})
-    return answers
 
 
 def _questions() -> Iterator[tuple[Any, str]]:
@@ -279,7 +238,7 @@ def _filter(
     since: str | None,
     until: str | None,
     transcripts: Transcripts | None,
-    **given: Any,  # noqa: ANN401
+    **others: Any,  # noqa: ANN401
 ) -> Filter:
     today = now.date()
     return Filter(
@@ -287,21 +246,21 @@ def _filter(
         transcripts=transcripts or "auto",
         since=parse_day(since, today) if since is not None else "",
         until=parse_day(until, today, end=True) if until is not None else "",
-        **given,
+        **others,
     )
 
 
 def _with_uses(place: Place, hits: tuple[Found, ...]) -> tuple[Found, ...]:
-    """Return *hits* with their authors and how often each was used. Neither has a part in the score of a search."""
+    """Return *hits* with their authors and uses, which have no part in the score of a search."""
     keys = [hit.memory.key for hit in hits]
     uses = read_uses(place.folder, keys)
-    authors = [hit.memory.author or _authors(place.vault, hit.memory) for hit in hits]
-    besides = ({"author": author, "uses": uses.get(key, 0)} for author, key in zip(authors, keys, strict=True))
-    return tuple(hit._replace(why={**hit.why, **more}) for hit, more in zip(hits, besides, strict=True))
+    more = [{"author": hit.memory.author or _authors(place.vault, hit.memory), "uses": uses.get(key, 0)}
+            for hit, key in zip(hits, keys, strict=True)]  # fmt: skip
+    return tuple(hit._replace(why={**hit.why, **one}) for hit, one in zip(hits, more, strict=True))
 
 
 def _authors(vault: Vault, memory: Memory) -> str:
-    """Return who said what the lines of a session's note hold that were found; empty for other notes."""
+    """Return the authors of the lines that were found in a session note; empty for other notes."""
     if memory.kind != "session":
         return ""
     from memtool.vault.sessions import lines_of
@@ -310,18 +269,14 @@ def _authors(vault: Vault, memory: Memory) -> str:
         lines = lines_of(read_text(vault.path(memory.path))[0])
     except (MemtoolError, OSError, UnicodeDecodeError):
         return ""
-    return ", ".join(
-        sorted({line.author for line in lines if memory.place.start_line <= line.number <= memory.place.end_line})
-    )
+    first, last = memory.place.start_line, memory.place.end_line
+    return ", ".join(sorted({line.author for line in lines if first <= line.number <= last}))
 
 
-def _with_doubts(hits: tuple[Found, ...]) -> tuple[Found, ...]:
+def _with_contradictions(hits: tuple[Found, ...]) -> tuple[Found, ...]:
     """Return *hits*, those facts marked that a newer one of them contradicts."""
-    facts = [
-        (memory.fact_id, memory.text.partition("\n")[0], memory.date)
-        for memory in (hit.memory for hit in hits)
-        if memory.fact_id
-    ]
+    memories = [hit.memory for hit in hits if hit.memory.fact_id]
+    facts = [(memory.fact_id, memory.text.partition("\n")[0], memory.date) for memory in memories]
     if len(facts) < 2:
         return hits
     from memtool.text.near_duplicates import newer_rivals
@@ -334,60 +289,49 @@ def _with_doubts(hits: tuple[Found, ...]) -> tuple[Found, ...]:
 
 
 def _fields(hit: Found) -> dict[str, Any]:
-    memory, place = hit.memory, hit.memory.place
+    memory = hit.memory
+    names = ("kind", "project", "title", "heading", "date", "category", "text", "fact_id", "author")
     return {
-        "path": place.path,
-        "start_line": place.start_line,
-        "end_line": place.end_line,
-        "kind": memory.kind,
-        "project": memory.project,
-        "title": memory.title,
-        "heading": memory.heading,
-        "date": memory.date,
-        "category": memory.category,
+        **memory.place._asdict(),
+        **{name: getattr(memory, name) for name in names},
         "score": hit.score,
-        "text": memory.text,
-        "fact_id": memory.fact_id,
-        "author": memory.author,
         "why": hit.why,
         **({"session": hit.session, "turn": hit.turn} if hit.turn else {}),
         "snippet": snippet_of(hit).line,
     }
 
 
-def _print(session: Session, looked: _Looked, *, explain: bool, where: str = "") -> None:
+def _print(session: Session, looked: _Looked, *, explain: bool, where: str) -> None:
     found, answers = looked.found, looked.answers
     if output.on_terminal():
-        _show(session.vault.root, looked, explain=explain)
+        _draw(session.vault.root, looked, explain=explain)
     else:
         for hit, answer in zip(found.hits, answers, strict=False):
-            for line in _entry(hit, answer, explain=explain):
-                click.echo(line)
+            click.echo("\n".join(_entry(hit, answer, explain=explain)))
     if found.hits and not answers:
         click.echo(f"Nothing fits{where}.", err=True)
         memory = found.hits[0].memory
-        nearest = output.shortened(output.printable(memory.title), _LONGEST_NEAREST)
+        nearest = output.shortened(output.printable(memory.title), 90)
         output.say(f"The nearest is '{nearest}' ({memory.path}). Try other words, or --json to see all hits.")
     elif not found.hits:
         click.echo(f"Nothing found{where}.", err=True)
         wider = "Try fewer filters" if found.mode == _LIST else "Try fewer or other words"
-        output.say(f"{wider}, or --all to look at archived and superseded notes too.")
+        output.say(f"{wider}, or --all to include archived and superseded notes.")
 
 
-def _show(root: Path, looked: _Looked, *, explain: bool) -> None:
-    """Draw a list as a table, and what was searched for with the statements that answer."""
+def _draw(root: Path, looked: _Looked, *, explain: bool) -> None:
+    """Draw a list as a table, and hits with the statements that answer."""
     from memtool.cli import screen
 
+    def link(hit: Found, shown: str) -> Text:
+        return screen.text(shown, "cyan", uri=(root / hit.memory.path).as_uri())
+
     if looked.found.mode == _LIST and looked.found.hits:
-        rows = [
-            (
-                hit.memory.date,
-                hit.memory.kind,
-                hit.memory.project,
-                screen.lines(screen.text(hit.memory.title, "bold"), _link(root, hit, hit.memory.path)),
-            )
-            for hit in looked.found.hits
-        ]
+        rows = []
+        for hit in looked.found.hits:
+            memory = hit.memory
+            note = screen.lines(screen.text(memory.title, "bold"), link(hit, memory.path))
+            rows.append((memory.date, memory.kind, memory.project, note))
         screen.show(screen.table(("Date", "Kind", "Project", "Note"), rows))
         return
     for hit, answer in zip(looked.found.hits, looked.answers, strict=False):
@@ -395,16 +339,8 @@ def _show(root: Path, looked: _Looked, *, explain: bool) -> None:
         where, gap, about = place.strip().partition("  ")
         marked = [screen.marked(line, term_spans(line, hit.terms)) for line in rest]
         screen.show(
-            screen.title(title),
-            screen.joined(screen.text("  "), _link(root, hit, where), screen.text(gap + about)),
-            *marked,
+            screen.title(title), screen.joined(screen.text("  "), link(hit, where), screen.text(gap + about)), *marked
         )
-
-
-def _link(root: Path, hit: Found, shown: str) -> Text:
-    from memtool.cli import screen
-
-    return screen.text(shown, "cyan", uri=(root / hit.memory.path).as_uri())
 
 
 def _entry(hit: Found, answer: MemoryAnswer, *, explain: bool) -> Iterator[str]:
@@ -415,8 +351,8 @@ def _entry(hit: Found, answer: MemoryAnswer, *, explain: bool) -> Iterator[str]:
     room = output.width() - 2
     yield "".join(title_of(answer, room + 2))
     yield from (f"  {line}" for line in place_of(hit, answer, room))
-    for said in labelled(answer.statements):
-        yield from (f"  {line}" for line in statement_lines(said, room))
+    for statement in labelled(answer.statements):
+        yield from (f"  {line}" for line in statement_lines(statement, room))
     for sentence in reasons(hit, answer) if explain else ():
-        yield from (f"  {line}" for line in output.wrapped(sentence, room, _MOST_LINES))
+        yield from (f"  {line}" for line in output.wrapped(sentence, room, 9))
     yield ""

@@ -1,4 +1,4 @@
-"""`memtool serve`."""
+"""`memtool serve` and `memtool mcp`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import click
 
 from memtool.beside import SERVICES, by_name
 from memtool.cli import output
-from memtool.cli.session import Session, with_vault
+from memtool.cli.options import with_json, with_vault
+from memtool.cli.session import Session
 from memtool.errors import ProviderMissing, UsageError
 from memtool.index.engines import ENGINES, FILES
 from memtool.installation import how_to_add
@@ -29,32 +30,31 @@ from memtool.service_client import (
 )
 
 _NEEDED = ("fastapi", "uvicorn", "jinja2", "nh3")
-_START = 20.0  # seconds in which a service that is started in the background is there
-_END = 15.0  # seconds in which one is gone: requests under way have ten
+_START = 20.0  # seconds in which a service that is started in the background answers
+_END = 15.0  # seconds in which one ends: requests under way have ten
 _PATIENCE = 5.0  # seconds for an answer
-_PAUSE = 0.05
 _ACTIONS = ("status", "stop", "open_page")
+PROFILES = ("context", "memory", "all")
 
 
 @click.command()
-@click.option("--host", default="127.0.0.1", show_default=True, metavar="ADDRESS", help="Where to listen.")
-@click.option("--port", type=click.IntRange(0, 65_535), help="The port; without it 47474, or a free one.")
-@click.option("--idle", type=click.FloatRange(min=0), metavar="MINUTES", help="End when no request came for so long.")
+@click.option("--host", default="127.0.0.1", show_default=True, metavar="ADDRESS", help="The address to listen on.")
+@click.option("--port", type=click.IntRange(0, 65_535), help="The port; by default 47474, or a free one.")
+@click.option("--idle", type=click.FloatRange(min=0), metavar="MINUTES", help="End after so long without a request.")
 @click.option(
-    "--no-http", is_flag=True, help="Only hold the model for prompts and searches; without --idle for 15 minutes."
+    "--no-http", is_flag=True, help="Only hold the model for prompts and searches; by default for 15 idle minutes."
 )
 @click.option(
     "--engine",
     type=click.Choice([*ENGINES]),
     default=FILES,
     show_default=True,
-    help="With postgres: the vaults of a team, from its settings.",
+    help="With postgres: serve the vaults of a team, from your settings.",
 )
-@click.option("--status", is_flag=True, help="Say whether a service is there, and where. Exit code 1: none is.")
-@click.option("--stop", is_flag=True, help="End the service that is there.")
+@click.option("--status", is_flag=True, help="Show whether a service runs, and where. Exit code 1: none does.")
+@click.option("--stop", is_flag=True, help="End the running service.")
 @click.option("--open", "open_page", is_flag=True, help="Open its page in the browser; start it if need be.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@with_vault
+@with_json
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -66,25 +66,23 @@ def command(
     idle: float | None,
     no_http: bool,
     engine: str,
-    as_json: bool,
     **actions: bool,
 ) -> None:
     """Serve the vault over HTTP, to pages and programs on this machine, until it is stopped.
 
-    There is one process for each vault, and nothing needs it: it ends with Ctrl-C, with --stop, or by itself with
-    --idle. It also holds the model of this machine for prompts and searches. Requests bring the token that lies in a
-    file only you can read, or MEMTOOL_TOKEN.
+    There is one process for each vault, and nothing requires it. It ends with Ctrl-C, with --stop, or by itself with
+    --idle. It also holds this machine's model for prompts and searches. Requests must send its token, which is in a
+    file that only you can read, or in MEMTOOL_TOKEN.
 
-    With --engine postgres it serves the vaults of a team, which the settings name, to whoever has a token of
+    With --engine postgres it serves the vaults of a team, named in the settings, to everyone with a token of
     `memtool team token`.
     """
-    chosen = [name for name in _ACTIONS if actions[name]]
-    if len(chosen) > 1:
+    if len([name for name in _ACTIONS if actions[name]]) > 1:
         raise UsageError("--status, --stop and --open exclude each other")
     if actions["status"]:
-        ctx.exit(_show_status(session, as_json=as_json))
+        ctx.exit(_show_status(session))
     if actions["stop"]:
-        _stop(session, as_json=as_json)
+        _stop(session)
         return
     if no_http:
         from memtool.service.process import IDLE, hold_model
@@ -94,50 +92,44 @@ def command(
     if missing := [name for name in _NEEDED if find_spec(name) is None]:
         raise ProviderMissing(f"{missing[0]} is not installed", hint=how_to_add("serve"))
     if engine in SERVICES:
-        by_name(SERVICES[engine])(session.environ, host=host, port=port, as_json=as_json)
+        by_name(SERVICES[engine])(session.environ, host=host, port=port, as_json=session.as_json)
         return
     if actions["open_page"]:
-        _open(session, as_json=as_json)
+        _open(session)
         return
     from memtool.web.server import serve
 
-    def started(address: Address) -> None:
-        token = _place(session).path("token")
-        if as_json:
-            output.emit_json({"state": "starting", **_fields(address)})
-            return
-        click.echo(f"Serving {output.printable(session.work.shown_vault)} at {address.url}")
-        output.say("`memtool serve --open` shows its page; Ctrl-C ends it.", f"The token for programs lies in {token}.")
+    def announce(address: Address) -> None:
+        if not session.emits({"state": "starting", **_fields(address)}):
+            click.echo(f"Serving {output.printable(session.work.shown_vault)} at {address.url}")
+            token = _place(session).path("token")
+            output.say("`memtool serve --open` opens its page; Ctrl-C ends it.", f"The token for programs: {token}")
 
-    serve(session.open_workspace, host=host, port=port, idle=(idle or 0.0) * 60, started=started)
+    serve(session.open_workspace, host=host, port=port, idle=(idle or 0.0) * 60, started=announce)
 
 
 def _place(session: Session) -> ServicePlace:
     return service_place(session.work.cache, session.work.vault.root)
 
 
-def _show_status(session: Session, *, as_json: bool) -> int:
-    """Print which process there is, and return the exit code."""
+def _show_status(session: Session) -> int:
+    """Print the state of the vault's process, and return the exit code."""
     place = _place(session)
     address = find_service(place)
+    state, more = "stopped", ""
     if address:
         answer = ask_again(place, {"ask": "state"}, patience=_PATIENCE)
-        state, more = str(answer.get("state")) if answer else "silent", ""
+        state = str(answer.get("state")) if answer else "silent"
+        more = f": {address.url}, process {address.pid}, since {address.started_at}"
     elif is_at_work(place):
         model_only = read_address(place.path("json"))
         state, more = ("model only", f": process {model_only.pid}") if model_only else ("starting", "")
-    else:
-        state, more = "stopped", ""
-    if as_json:
-        output.emit_json({"state": state, **_fields(address)})
-    elif address:
-        click.echo(f"{state}: {address.url}, process {address.pid}, since {address.started_at}")
-    else:
+    if not session.emits({"state": state, **_fields(address)}):
         click.echo(f"{state}{more}")
     return 0 if address else 1
 
 
-def _stop(session: Session, *, as_json: bool) -> None:
+def _stop(session: Session) -> None:
     place = _place(session)
     address = find_service(place)
     if address:
@@ -145,13 +137,11 @@ def _stop(session: Session, *, as_json: bool) -> None:
         if not _until(lambda: not is_at_work(place), _END):
             raise NoAnswer(f"the service at {address.url} did not end within {_END:g} seconds")
     has_ended = end_service(place) or address is not None
-    if as_json:
-        output.emit_json({"stopped": has_ended})
-    else:
-        click.echo("The service has ended." if has_ended else "There is no service.")
+    if not session.emits({"stopped": has_ended}):
+        click.echo("The service has ended." if has_ended else "No service is running.")
 
 
-def _open(session: Session, *, as_json: bool) -> None:
+def _open(session: Session) -> None:
     place = _place(session)
     address = find_service(place)
     if address is None:
@@ -159,25 +149,22 @@ def _open(session: Session, *, as_json: bool) -> None:
         _until(lambda: find_service(place) is not None, _START)
         address = find_service(place)
     if address is None:
-        raise NoAnswer("the service did not start", hint="`memtool serve` says why.")
+        raise NoAnswer("the service did not start", hint="`memtool serve` shows why.")
     answer = ask_again(place, {"ask": "link"}, patience=_START)
     if answer is None:
         raise NoAnswer(f"the service at {address.url} does not answer")
     url = f"{address.url}{answer['path']}"
-    if as_json:
-        output.emit_json({**_fields(address), "link": url})
+    if session.emits({**_fields(address), "link": url}):
         return
     click.echo(url)
-    output.say("The link is good once, within a minute.")
+    output.say("The link works once, within a minute.")
     if output.on_terminal():
         click.launch(url)
 
 
 def _fields(address: Address | None) -> dict[str, Any]:
-    if address is None:
-        return {}
     names = ("vault", "pid", "host", "port", "started_at", "version", "url")
-    return {name: getattr(address, name) for name in names}
+    return {name: getattr(address, name) for name in names} if address else {}
 
 
 def _until(is_so: Callable[[], bool], seconds: float) -> bool:
@@ -185,5 +172,22 @@ def _until(is_so: Callable[[], bool], seconds: float) -> bool:
     while not is_so():
         if time.monotonic() > deadline:
             return False
-        time.sleep(_PAUSE)
+        time.sleep(0.05)
     return True
+
+
+@click.command("mcp")
+@click.option(
+    "--profile", type=click.Choice(PROFILES), default="context", show_default=True, help="The tools to offer."
+)
+@with_vault
+def mcp(session: Session, *, profile: str) -> None:
+    """Serve the memory to an agent over MCP, on stdin and stdout, until stdin ends.
+
+    An agent's client starts this by itself after `memtool install`. It uses the same vault as the hooks: a
+    `memtool.toml` in the agent's folder, which may be a stranger's, does not name the vault.
+    """
+    from memtool.mcp.server import serve
+
+    session.looks_upwards = False
+    serve(profile, session.open_workspace)

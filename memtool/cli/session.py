@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
-
-import click
+from typing import TYPE_CHECKING, Any
 
 from memtool import settings
+from memtool.cli import output
 from memtool.settings import Settings
 from memtool.vault.layout import Vault, open_vault
 from memtool.workspace import Workspace
 
 if TYPE_CHECKING:
+    from memtool.history.one_commit import Kept
     from memtool.index.engine import Place, Progress
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Session:
@@ -26,13 +24,25 @@ class Session:
 
     def __init__(self, *, vault_option: str | None = None) -> None:
         self.vault_option = vault_option
+        self.as_json = False
         self.environ: Mapping[str, str] = settings.environment()
         self.overrides: dict[str, object] = {}
-        # An agent works in anybody's repository (docs/decisions/0017-projects-and-vaults.md).
+        # An agent may work in a stranger's repository (docs/decisions/0017-projects-and-vaults.md).
         self.looks_upwards = True
 
+    def emits(self, answer: Mapping[str, Any]) -> bool:
+        """Return whether the answer is to be JSON; then *answer* is printed."""
+        if self.as_json:
+            output.emit_json(answer)
+        return self.as_json
+
+    def say_kept(self, kept: Kept) -> None:
+        """Print why a change is in no commit, or the command that reverts it."""
+        undo = kept.undo(self.vault)
+        output.say(kept.notice, f"Undo: {undo}" if undo else "")
+
     def vault_path(self, named: str | None = None) -> tuple[Path, str]:
-        """Return the path of the vault, unless it is *named* here, and who said so."""
+        """Return the path of the vault, unless it is *named* here, and where it was named."""
         option = self.vault_option if named is None else named
         return settings.find_vault_path(option, self.environ, working_folder() if self.looks_upwards else Path(os.sep))
 
@@ -62,7 +72,7 @@ class Session:
         return Workspace(vault, known, self.environ, Path.home(), folder or working_folder())
 
     def go_back(self, named: str | None) -> None:
-        """Work on the vault as it stood when the day *named* ended, or at that time; None stays in the present."""
+        """Work on the vault as it was when the day *named* ended, or at that time; None stays in the present."""
         if named is None:
             return
         from memtool.history.past import moment_of, past_vault
@@ -73,7 +83,7 @@ class Session:
         past = past_vault(self.vault, moment_of(named, day, now.tzinfo), self.work.cache)
         moment = min(past.moment, now)
         self.overrides |= {"index.client_memory": "no", "knowledge.folders": ()}  # which have no history
-        self.overrides["index.engine"] = "sqlite"  # the past is nobody else's
+        self.overrides["index.engine"] = "sqlite"  # a shared index holds the present only
         known = settings.load(past.vault.settings_path, self.environ, self.overrides)
         self.work = self.work._replace(vault=past.vault, settings=known, clock=lambda: moment)
         self.vault, self.settings = past.vault, known
@@ -86,22 +96,8 @@ class Session:
 
 
 def working_folder() -> Path:
-    """Return the folder in which the command runs; the topmost one if that has been removed."""
+    """Return the folder in which the command runs; the root folder if it has been removed."""
     try:
         return Path.cwd()
     except FileNotFoundError:  # it has been removed; there is nothing to look upwards from
         return Path(os.sep)
-
-
-def with_vault(command: F) -> F:
-    """Let a command accept `--vault` behind its name as well, and hand it the `Session`."""
-    option = click.option(
-        "--vault", metavar="PATH", expose_value=False, callback=_remember, help="The vault to work on."
-    )
-    return cast("F", option(click.pass_obj(command)))
-
-
-def _remember(ctx: click.Context, _: click.Parameter, value: str | None) -> None:
-    session = ctx.find_object(Session)
-    if session is not None and value is not None:
-        session.vault_option = value

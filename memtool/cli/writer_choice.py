@@ -22,14 +22,14 @@ from memtool.vault.project_area import shown_path
 OPTION = click.option(
     "--writer",
     type=click.Choice([*VENDORS, NO_WRITER]),
-    help="Let this model write the notes of sessions, or none, without asking.",
+    help="The model that writes the notes of sessions, or none; you are not asked.",
 )
-YES = click.option("--yes", is_flag=True, help="Let the agent's own model write the notes of sessions, without asking.")
+YES = click.option("--yes", is_flag=True, help="Let the agent's own model write the notes; you are not asked.")
 _SETTING = "llm.writer"
 
 
 class WriterChoice(NamedTuple):
-    """The choice at an installation into *agents*: a model was *named*, or with *yes* their own one is meant."""
+    """The choice at an installation into *agents*: the *named* model, or with *yes* the agent's own one."""
 
     agents: Sequence[str]
     named: str | None
@@ -39,11 +39,11 @@ class WriterChoice(NamedTuple):
 
     @property
     def is_made_now(self) -> bool:
-        """Whether somebody says, or is asked, who writes."""
+        """Whether the options name the writer, or the user is asked."""
         return bool(self.named) or self.yes or (self.may_ask and sys.stdin is not None and sys.stdin.isatty())
 
     def made(self, environ: Mapping[str, str]) -> str:
-        """Return what is to be told of who writes, asked if need be; nothing if the user has said so before."""
+        """Return a sentence about the writer, after asking if need be; empty if the user has chosen before."""
         known = settings.load(None, environ)
         if not self.named and any(known.origins[key] != "default" for key in (_SETTING, "llm.providers")):
             return ""
@@ -61,29 +61,29 @@ class WriterChoice(NamedTuple):
 
 
 def _asked(known: Settings, names: Sequence[str], own: str) -> str:
-    """Return who writes, as the user answers; empty if the user goes away without an answer."""
+    """Return the writer that the user chooses; empty if the user gives no answer."""
     taken, made = (f"{round(tokens, -1):,}" for tokens in USUAL_TOKENS)
     limit = known.llm.daily_tokens
     for line in (
-        "\nWho writes the notes of your sessions? A model writes better ones than memtool's own rules.",
-        "It is sent the turns of each session of the agents that have memtool, redacted, when the session ends and at",
-        f"most once an hour: about {taken} tokens in and {made} out for a session, "
-        + (f"at most {limit:,} in a day." if limit else "without a limit for a day."),
+        "\nWho writes the notes of your sessions? A model writes better notes than memtool's own rules.",
+        "memtool sends it the turns of each session, redacted, when the session ends, and at most once an hour:",
+        f"about {taken} tokens in and {made} out for a session, "
+        + (f"at most {limit:,} a day." if limit else "without a daily limit."),
         *(f"  {name}: {where_text_goes(name, known)}" for name in names),
-        f"  {NO_WRITER}: no model is asked, nothing is sent",
+        f"  {NO_WRITER}: no model is called, nothing is sent",
     ):
         click.echo(output.printable_lines(line), err=True)
     try:
         choice = click.Choice([*names, NO_WRITER])
         answer: str = click.prompt("Who writes?", type=choice, default=own or NO_WRITER, err=True)
     except click.Abort:
-        output.say("")
+        click.echo(err=True)
         return ""
     return answer
 
 
 def _set(environ: Mapping[str, str], name: str) -> str:
-    """Keep the choice in the user's own settings, and return what it means."""
+    """Save the choice in the user's own settings, and return a sentence about it."""
     path = settings.user_config_path(environ)
     try:
         change_setting(path, _SETTING, name)

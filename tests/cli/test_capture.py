@@ -45,12 +45,12 @@ def test_a_transcript_that_is_named_becomes_a_note(memtool: Memtool, notes: Path
 
 
 def test_without_options_it_says_what_waits(memtool: Memtool, notes: Path, transcript: Path) -> None:
-    assert memtool("capture").out == "0 sessions waiting, 0 given up.\n"
+    assert memtool("capture").out == "0 sessions pending, 0 failed.\n"
     queue = Queue(Vault(notes))
     queue.put(Job("one", str(transcript), event="Stop", queued_at=1.0))
     queue.put(Job("sweep", str(transcript.parent), event="SessionStart", queued_at=2.0))
     out = memtool("capture", "--status").out
-    assert out.startswith("2 sessions waiting, 0 given up.\n  one: since 1970-01-01")
+    assert out.startswith("2 sessions pending, 0 failed.\none  since 1970-01-01")
     assert "looking for sessions that were not captured" in out
     waiting = json.loads(memtool("capture", "--status", "--json").out)["waiting"]
     assert [job["session_id"] for job in waiting] == ["one", "sweep"]
@@ -65,11 +65,11 @@ def test_what_was_given_up_is_shown_and_tried_again(memtool: Memtool, notes: Pat
         assert begun
         queue.fail(begun, "the model is down", 0.0)
     _, out, err = memtool("capture")
-    assert out == "0 sessions waiting, 1 given up.\n  one: given up after 3 tries: the model is down\n"
+    assert out == "0 sessions pending, 1 failed.\none  failed after 3 tries: the model is down\n"
     assert "--drain --now" in err
     assert memtool("capture", "--drain").out == "0 sessions captured.\n"
     assert memtool("capture", "--drain", "--now").out == "1 session captured.\n"
-    assert memtool("capture").out == "0 sessions waiting, 0 given up.\n"
+    assert memtool("capture").out == "0 sessions pending, 0 failed.\n"
 
 
 def test_a_session_is_named_by_its_note_or_its_folder(memtool: Memtool, notes: Path, transcript: Path) -> None:
@@ -79,11 +79,11 @@ def test_a_session_is_named_by_its_note_or_its_folder(memtool: Memtool, notes: P
     queue.put(Job("two", "/t.jsonl", cwd=str(Path.home() / "src" / "商店"), event="Stop", queued_at=2.0))
     queue.put(Job("../three", "/t.jsonl", event="Stop", queued_at=3.0))
     _, first, second, third = memtool("capture", "--status").out.splitlines()
-    assert first.startswith("  2026-02-10 The root cause is the retry in gateway.ts: since ")
-    assert second.startswith("  a session in ~/src/商店: since ")
-    assert third.startswith("  ../three: since ")
+    assert first.startswith("2026-02-10 The root cause is the retry in gateway.ts  since ")
+    assert second.startswith("a session in ~/src/商店  since ")
+    assert third.startswith("../three  since ")
     (notes / "sessions" / "one.md").write_bytes(b"\xff\xfe")
-    assert "  one: since " in memtool("capture", "--status").out
+    assert "\none  since " in memtool("capture", "--status").out
 
 
 def test_a_failure_is_said_and_kept(memtool: Memtool, notes: Path) -> None:
@@ -127,9 +127,9 @@ def test_while_another_worker_is_at_work_the_session_is_left_to_it(
 
 
 def test_usage_sums_what_models_were_asked(memtool: Memtool, notes: Path) -> None:
-    assert memtool("capture", "--usage").out == "No model was asked yet.\n"
+    assert memtool("capture", "--usage").out == "No model was called yet.\n"
     CallLog(Vault(notes), 0).begin("claude", Request("s", "p" * 400, 100), "summary", NOW)
-    assert memtool("capture", "--usage").out.startswith("2026-02-10  claude: 1 call, 1 without a usable answer, ")
+    assert memtool("capture", "--usage").out.startswith("2026-02-10  claude  1 call, 1 without a usable answer, ")
     answer = json.loads(memtool("capture", "--usage", "--json").out)
     assert answer["budget"] == 300_000
     assert answer["usage"][0]["calls"] == 1
@@ -137,7 +137,7 @@ def test_usage_sums_what_models_were_asked(memtool: Memtool, notes: Path) -> Non
     ledger = CallLog(Vault(notes), 0)
     ledger.end(ledger.begin("claude", Request("s", "p", 9), "summary", NOW), Answer("{}", "claude", "m", 900, 80), 1.0)
     said = memtool("capture", "--usage").out
-    assert "\n1 session note written: 1,001 tokens in and 80 out each, on the average.\n" in said
+    assert "\n1 session note written: 1,001 tokens in and 80 out each, on average.\n" in said
     assert said.endswith("At most 300,000 tokens in a day (llm.daily_tokens).\n")
     assert memtool("capture", "--usage", "--json").answer["a_note"]["notes"] == 1
 
@@ -196,7 +196,7 @@ def test_an_import_that_is_interrupted_says_what_stays(
         code, _, err = memtool(*command)
     assert (code, err) == (
         130,
-        "Interrupted after 1 session. What was imported stays; repeat the command to go on.\n",
+        "Interrupted after 1 session. What was imported is kept; repeat the command to continue.\n",
     )
     assert "1 session became a note.\n" in memtool(*command).out
     assert len(list((notes / "sessions").iterdir())) == 2
@@ -225,7 +225,7 @@ def test_an_import_asks_wherever_the_answer_comes_from(
     ran = memtool("import", "claude-code", "--from", str(client), stdin=answer)
     assert ran.code == code
     assert len(list(notes.glob("sessions/*"))) == made
-    assert ("nothing was imported" in ran.err) == (code == 2)
+    assert ("there is no terminal to ask" in ran.err) == (code == 2)
 
 
 @pytest.mark.usefixtures("notes")
@@ -263,7 +263,7 @@ def test_a_session_in_which_nothing_was_said_is_not_called_captured(
     memtool: Memtool, notes: Path, tmp_path: Path
 ) -> None:
     path = write_transcript(tmp_path / "silent.jsonl", [{"type": "mode"}])
-    assert memtool("capture", str(path)).out == "0 sessions captured.\n1 session held nothing to note.\n"
+    assert memtool("capture", str(path)).out == "0 sessions captured.\n1 session had nothing to note.\n"
     assert not (notes / "sessions").exists()
 
 

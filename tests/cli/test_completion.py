@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pexpect
 import pytest
 
-from memtool.cli.completing import SHELLS
+from memtool.cli.completion import SHELLS
 
 if TYPE_CHECKING:
     from terminal import Memtool

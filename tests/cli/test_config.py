@@ -53,7 +53,7 @@ def test_a_setting_is_set_shown_with_its_source_and_unset(memtool: Memtool, conf
 
 def test_a_writer_that_cannot_be_asked_is_told(memtool: Memtool, config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
-    assert "cannot be asked yet: there is no command 'codex'" in memtool("config", "set", "llm.writer", "codex").err
+    assert "cannot be called yet: there is no command 'codex'" in memtool("config", "set", "llm.writer", "codex").err
     assert memtool("config", "set", "llm.writer", "none").err == ""
     assert memtool("config", "set", "llm.writer", "").err == ""
     assert config.read_text() == '[llm]\nwriter = ""\n'
@@ -91,7 +91,7 @@ def test_a_list_has_several_values_and_names_may_have_commas(memtool: Memtool, c
     [
         (["set", "serch.limit", "3"], 2, "there is no setting 'serch.limit'\nDid you mean search.limit"),
         (["get", "writer"], 2, "there is no setting 'writer'\nDid you mean llm.writer?"),
-        (["unset", "记忆"], 2, "there is no setting '记忆'\n`memtool config get` lists them all."),
+        (["unset", "记忆"], 2, "there is no setting '记忆'\n`memtool config get` lists all settings."),
         (["set", "search.limit", "many"], 30, "'search.limit' should be a whole number from 1 on, not 'many'"),
         (["set", "search.limit", "1", "2"], 30, "'search.limit' has one value, not 2"),
         (["set", "recall.show", "maybe"], 30, "'recall.show' should be true or false"),
@@ -144,7 +144,7 @@ def test_the_vaults_own_file_is_changed_on_request(
     assert memtool("config", "unset", "--vault", "language").code == 0
     assert (notes / "memtool.toml").read_text() == ""
     monkeypatch.setenv("MEMTOOL_LANGUAGE", "en")
-    assert "MEMTOOL_LANGUAGE says otherwise" in memtool("config", "set", "language", "zh", "--vault").err
+    assert "MEMTOOL_LANGUAGE overrides it" in memtool("config", "set", "language", "zh", "--vault").err
 
 
 def test_no_secret_is_printed(memtool: Memtool, config: Path) -> None:

@@ -70,7 +70,7 @@ def test_the_budget_of_the_command_line_is_the_strongest(
     answer = memtool("context", "--project", "shop", "--budget", "300", "--json").answer
     assert 0 < answer["tokens"] <= answer["budget"] == 300
     assert memtool("context", "--project", "shop", "--budget", "0") == (
-        0, "", "The budget is 0, so an agent is given nothing.\n",
+        0, "", "The budget is 0, so an agent gets nothing.\n",
     )  # fmt: skip
     assert sample.is_dir()
 
@@ -95,7 +95,7 @@ def test_a_terminal_gets_colours_unasked(sample: Path) -> None:
 
 
 def test_an_empty_vault_has_nothing_to_give(memtool: Memtool, notes: Path) -> None:
-    assert memtool("context") == (0, "", "There is nothing to give yet.\n")
+    assert memtool("context") == (0, "", "There is nothing to show yet.\n")
     assert memtool("context", "--json").answer["text"] == ""
     assert notes.is_dir()
 

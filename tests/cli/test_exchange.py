@@ -22,7 +22,7 @@ def test_what_was_exported_is_imported(name: str, memtool: Memtool, sample: Path
         path.unlink()
     done = memtool("--vault", str(tmp_path / "other"), "import", "memtool", str(file))
     assert done.code == 0
-    assert done.out.startswith("39 files added, 1 merged, 0 the same already, ")
+    assert done.out.startswith("39 files added, 1 merged, 0 unchanged, ")
     assert "Undo: " in done.err
     again = tmp_path / f"again-{name}"
     memtool("--vault", str(tmp_path / "other"), "export", str(again))
@@ -71,7 +71,7 @@ def test_what_was_refused_is_named(memtool: Memtool, tmp_path: Path) -> None:
     file = tmp_path / "in.json"
     file.write_text(json.dumps({"format": 1, "kind": "memtool export", "notes": notes}))
     done = memtool("import", "memtool", str(file))
-    assert done.out == "1 file added, 0 merged, 0 the same already, 0 kept as you have them, 1 refused.\n"
+    assert done.out == "1 file added, 0 merged, 0 unchanged, 0 kept as you have them, 1 refused.\n"
     assert "Refused: '../out.md': its path is hidden, leads out of the vault, or is too long" in done.err
     assert not (tmp_path / "out.md").exists()
 

@@ -47,7 +47,7 @@ def test_expectations_that_hold_end_with_0_and_leave_no_trace(memtool: Memtool, 
     ran = memtool("test", write(tmp_path, HOLDING))
     assert (ran.code, ran.out) == (0, "All 4 expectations hold.\n")
     assert not list(sample.rglob("ledger*"))
-    assert memtool("given", "--last").err.startswith("memtool: no session was given anything yet")
+    assert memtool("given", "--last").err.startswith("memtool: no session received a memory yet")
 
 
 @pytest.mark.slow

@@ -126,14 +126,14 @@ def test_a_line_of_the_start_is_forgotten_by_its_id(agent: Agent, memtool: Memto
     block = agent.start()
     (line,) = (line for line in block.splitlines() if rule in line)
     ran = memtool("forget", line[-5:-1])
-    assert ran.out == f"{SHOP}/rules.md:13 is taken out of the note.\n"
+    assert ran.out == f"{SHOP}/rules.md:13 is removed from the note.\n"
     assert rule not in agent.other("s2").start()
-    assert memtool("forget", line[-5:-1]).out.endswith("is taken out of the note already.\n")
+    assert memtool("forget", line[-5:-1]).out.endswith("is already removed from the note.\n")
 
 
 def test_a_line_that_no_session_had_yet_is_forgotten_as_context_shows_it(agent: Agent, memtool: Memtool) -> None:
     (line,) = (line for line in memtool("context").out.splitlines() if "Show the plan first" in line)
-    assert memtool("forget", line[-5:-1]).out == "MEMORY.md:11 is taken out of the note.\n"
+    assert memtool("forget", line[-5:-1]).out == "MEMORY.md:11 is removed from the note.\n"
     assert "Show the plan first" not in agent.start()
 
 
@@ -153,7 +153,7 @@ def test_the_last_session_is_that_of_the_project_at_hand(agent: Agent, memtool: 
 def test_what_is_not_there_is_said(agent: Agent, memtool: Memtool) -> None:
     ran = memtool("given")
     assert (ran.code, "memtool given --last" in ran.err) == (28, True)
-    assert "no session was given anything yet" in memtool("given", "--last").err
+    assert "no session received a memory yet" in memtool("given", "--last").err
     agent.ask(TOKENS)
     ran = memtool("given", "nobody")
     assert (ran.code, "no session whose id begins with 'nobody' was given anything" in ran.err) == (28, True)
@@ -205,7 +205,7 @@ def test_the_line_of_a_whole_session_says_what_goes_before_it_does(agent: Agent,
     (name,) = re.findall(r"\[(\w{4}) 3f2a9c\]", line)  # behind it stand statements with ids of their own
     ran = memtool("forget", name)
     assert ran.code == 2
-    assert "stands for a whole session, 'sessions/3f2a9c.md'" in ran.err
+    assert "Archive all of sessions/3f2a9c.md?" in ran.err
     assert line in agent.other("s2").start()
     assert memtool("forget", name, "--yes").out == "sessions/3f2a9c.md is archived.\n"
     assert not re.search(r"\[(?:\w+ )?3f2a9c\]", agent.other("s3").start())

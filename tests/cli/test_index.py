@@ -24,7 +24,7 @@ def test_it_says_what_it_did(memtool: Memtool, sample: Path) -> None:
     first, second, third = out.splitlines()
     assert first == "40 added, 0 changed, 0 removed."
     assert second.startswith("40 notes in ")
-    assert third.startswith(f"The index lies in {sample}/.memtool/")
+    assert third.startswith(f"The index is in {sample}/.memtool/")
     (sample / "MEMORY.md").unlink()
     (sample / "new.md").write_text("new")
     (sample / "areas/projects/shop/rules.md").write_text("changed")

@@ -22,7 +22,7 @@ def test_it_says_what_it_made_and_the_second_time_that_nothing_was_left(memtool:
 
 
 def test_it_says_whether_it_made_a_repository(memtool: Memtool, tmp_path: Path) -> None:
-    made = "Made a git repository of it"
+    made = "It is a new git repository"
     assert f"\n{made}" in memtool("init", str(tmp_path / "新")).out
     (tmp_path / "新" / "MEMORY.md").unlink()
     out = memtool("init", str(tmp_path / "新")).out

@@ -58,19 +58,17 @@ def test_it_says_what_it_did_what_follows_and_how_to_undo_it(memtool: Memtool, c
     code, out, err = memtool("install", "claude-code")
     lines = out.splitlines()
     assert (code, err) == (0, "")
-    assert lines[0] == "Claude Code works with memtool now: hooks, mcp, skills. Running sessions take part at once."
+    assert lines[0] == "Claude Code now works with memtool: hooks, mcp, skills. It starts with running sessions."
     changed = f"{client.parent}/.claude.json, {client}, {client.parent}/skills (3 files)"
     assert lines[1] == f"Changed: {changed}. As it was: *.memtool-backup beside it."
-    assert lines[2] == (
-        "Sessions are written into the vault at ~/memory, or into another that your settings name later."
-    )
+    assert lines[2] == ("Sessions are saved to the vault at ~/memory, or into another that your settings name later.")
     assert re.fullmatch(r"Cost: at most 2,200 tokens .* 1,500 characters .*; \d+ ms for a hook .*", lines[3])
     assert lines[4:] == ["To undo: memtool uninstall claude-code", NO_WRITER]
     again = memtool("install", "claude-code").out
     assert again == "Nothing to do: Claude Code has hooks, mcp, skills of memtool already.\n"
     code, out, err = memtool("uninstall", "claude-code")
     assert (code, err, client.read_text()) == (0, "", OTHERS)
-    assert out.startswith(f"memtool is out of Claude Code. Changed: {changed}.\n")
+    assert out.startswith(f"memtool is removed from Claude Code. Changed: {changed}.\n")
     assert "\nYour vault stays." in out
     assert [entry.name for entry in client.parent.iterdir()] == ["settings.json"]
     assert memtool("uninstall", "claude-code").out == "Nothing to do: memtool is not in Claude Code.\n"
@@ -239,7 +237,7 @@ def test_what_the_plugin_brings_is_left_to_it(memtool: Memtool, client: Path) ->
     assert "Claude Code's plugin brings mcp, skills, too, so the model has each tool twice" in doctor
     ran = memtool("install", "claude-code")
     assert "left to the plugin: mcp, skills. With both, the model would have each tool twice\n" in ran.err
-    assert ran.out.startswith("Claude Code works with memtool now: hooks. ")
+    assert ran.out.startswith("Claude Code now works with memtool: hooks. ")
     assert not (client.parent / ".claude.json").exists()
     assert not (client.parent / "skills").exists()
     assert "each tool twice" not in memtool("doctor").out
@@ -293,7 +291,7 @@ def test_several_agents_are_an_argument_and_a_dry_run_holds_for_all(
         assert (code, len(lines)) == (0, 11)
         assert [line.split(" would ")[0] for line in (lines[0], lines[5])] == ["Codex", "Gemini CLI"]
         assert [line.split(":")[0] for line in lines[1:5]] == [
-            "Would change", f"Sessions are written into the vault at {notes}.", "Cost", "To do it",
+            "Would change", f"Sessions are saved to the vault at {notes}.", "Cost", "To install",
         ]  # fmt: skip
         assert diff.startswith("--- /dev/null\n+++ ")
         assert not (tmp_path / "家").exists()
@@ -301,7 +299,7 @@ def test_several_agents_are_an_argument_and_a_dry_run_holds_for_all(
         "codex",
         "gemini",
     ]
-    assert "Nothing to do: Codex has" in memtool("install", "codex").out
+    assert "Nothing to do: Codex already has" in memtool("install", "codex").out
     gone = memtool("uninstall", "codex", "gemini").out
     assert "out of Codex" in gone
     assert "out of Gemini CLI" in gone
@@ -311,7 +309,7 @@ def test_several_agents_are_an_argument_and_a_dry_run_holds_for_all(
     ("arguments", "error"),
     [
         (["codxe"], "Did you mean 'codex'?"),
-        (["codex", "--with", "nothing"], "--with names no part: 'nothing'\nThere are hooks, mcp, skills"),
+        (["codex", "--with", "nothing"], "--with: there is no part 'nothing'\nThere are hooks, mcp, skills"),
         (["codex", "zed", "--claude-md"], "--claude-md is for Claude Code only"),
         (["claude-code", "--with", "mcp", "--without", "mcp"], "--with and --without both name mcp"),
     ],
@@ -462,5 +460,5 @@ def test_doctor_knows_the_installation(memtool: Memtool, client: Path, notes: Pa
 
 @pytest.mark.usefixtures("home_vault", "elsewhere")
 def test_a_client_without_hooks_is_not_said_to_have_its_sessions_written(memtool: Memtool) -> None:
-    assert "\nWhat its model saves is written into the vault at ~/memory" in memtool("install", "zed").out
-    assert "\nSessions are written into the vault at ~/memory" in memtool("install", "windsurf").out
+    assert "\nWhat its model saves goes to the vault at ~/memory" in memtool("install", "zed").out
+    assert "\nSessions are saved to the vault at ~/memory" in memtool("install", "windsurf").out

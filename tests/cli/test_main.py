@@ -121,7 +121,7 @@ def test_nothing_at_all_shows_the_help_as_a_usage_error(memtool: Memtool) -> Non
         (["search", "x", "--fusion", "cold"], "'cold' is not one of 'adaptive', 'rrf'"),
         (["search", "x", "--kind", "novel"], "'novel' is not one of"),
         (["search", "x", "--kind", "decison"], "Did you mean 'decision'?"),
-        (["--kind", "decision", "search"], "--kind belongs behind the command, as in `memtool search --kind`"),
+        (["--kind", "decision", "search"], "--kind belongs after the command, as in `memtool search --kind`"),
         (["search", "x", "--limit", "0"], "0 is not in the range x>=1"),
         (["search", "x", "--limit", "ten"], "'ten' is not a whole number"),
         (["search", "x", "--nothing"], "No such option"),

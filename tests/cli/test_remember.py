@@ -169,7 +169,7 @@ def test_forgetting_says_how_to_undo(memtool: Memtool, vault: Vault) -> None:
     ran = memtool("forget", done["id"], *there)
     assert (ran.code, ran.out) == (0, f"{done['id']} is archived.\n")
     assert " undo " in ran.err
-    assert memtool("forget", done["id"], *there).out == f"{done['id']} is archived already.\n"
+    assert memtool("forget", done["id"], *there).out == f"{done['id']} is already archived.\n"
     answer = memtool("forget", done["id"], "--json", *there).answer
     assert (answer["format"], answer["changed"], answer["purged"], answer["name"]) == (1, False, False, done["id"])
 
@@ -179,7 +179,7 @@ def test_purging_asks_and_without_anybody_to_ask_it_refuses(memtool: Memtool, va
     there = ("--vault", str(vault.root))
     done = memtool("remember", "Tokens live 24 hours", "--global", "--json", *there).answer
     ran = memtool("forget", done["id"], "--purge", *there, stdin=b"y\n")
-    assert (ran.code, "nobody to answer" in ran.err) == (2, True)
+    assert (ran.code, "there is no terminal to ask" in ran.err) == (2, True)
     ran = memtool("forget", done["id"], "--purge", "--yes", *there)
     assert (ran.code, ran.out) == (0, f"{done['id']} is removed.\n")
     assert "git's history still holds it" in ran.err

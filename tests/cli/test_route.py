@@ -49,7 +49,7 @@ def test_a_text_leads_to_files_and_says_why(memtool: Memtool) -> None:
 def test_nothing_found_is_no_error(memtool: Memtool) -> None:
     code, out, err = memtool("route", "hello")
     assert (code, out) == (0, "")
-    assert err.startswith("No trigger fits.")
+    assert err.startswith("No trigger matches.")
     answer = memtool("route", "--json", "--table", "hello").answer
     assert (answer["format"], answer["files"], answer["notices"]) == (1, [], [])
 

@@ -150,7 +150,7 @@ def test_what_waits_and_what_was_asked_of_models_are_tables(notes: Path) -> None
         assert begun
         Queue(vault).fail(begun, "the model \x1b[2Jis down", 0.0)
     shown = seen("capture", "--status")
-    assert "0 sessions waiting, 1 given up.\nSession " in shown
+    assert "0 sessions pending, 1 failed.\nSession " in shown
     assert "a session in /src/商店[red]  given up after 3 tries" in shown
     CallLog(vault, 0).begin("claude", Request("s", "p" * 400, 100), "summary", datetime(2026, 2, 10, tzinfo=UTC))
     assert re.search(r"2026-02-10  claude +1 ", seen("capture", "--usage"))

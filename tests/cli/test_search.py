@@ -153,7 +153,7 @@ def test_the_mode_vector_without_vectors_is_an_error(memtool: Memtool, sample: P
 @pytest.mark.slow
 def test_nothing_found_is_no_error(memtool: Memtool, sample: Path) -> None:
     assert memtool("search", "xyzzyx", "--mode", "bm25") == (
-        0, "", "Nothing found.\nTry fewer or other words, or --all to look at archived and superseded notes too.\n",
+        0, "", "Nothing found.\nTry fewer or other words, or --all to include archived and superseded notes.\n",
     )  # fmt: skip
     assert memtool("search", "xyzzyx", "--json", "--mode", "bm25").answer["hits"] == []
     assert sample.is_dir()
@@ -328,7 +328,7 @@ def test_a_batch_takes_no_words(memtool: Memtool, sample: Path) -> None:
     assert (code, out, err.splitlines()[0]) == (
         2,
         "",
-        "memtool: --batch reads its questions from stdin, so it takes none here",
+        "memtool: --batch reads its queries from stdin, so it takes no QUERY",
     )
     assert sample.is_dir()
 
@@ -501,14 +501,14 @@ def test_a_name_that_nothing_bears_is_told_with_its_nearest(memtool: Memtool, no
 
 def test_a_list_that_is_empty_speaks_of_filters_and_not_of_words(memtool: Memtool, sample: Path) -> None:
     err = memtool("search", "--kind", "schema", "--project", "shop").err
-    assert "Nothing found.\nTry fewer filters, or --all to look at archived and superseded notes too.\n" in err
+    assert "Nothing found.\nTry fewer filters, or --all to include archived and superseded notes.\n" in err
     assert sample.is_dir()
 
 
 # Projects
 
 
-NARROWED = "only what belongs to 'shop' or to no project was searched; --all-projects searches the others, too\n"
+NARROWED = "searched 'shop' and what belongs to no project; --all-projects searches every project\n"
 
 
 @pytest.fixture

@@ -42,7 +42,7 @@ def test_in_a_project_it_keeps_to_it(memtool: Memtool, sample: Path, monkeypatch
     assert "tideline" in memtool("timeline", "--before", "100", "--all-projects").out
     code, out, err = memtool("timeline", "文字化け")
     assert (code, out) == (20, "")
-    assert err.startswith("only 'shop' and what belongs to no project was looked at; --all-projects widens that\n")
+    assert err.startswith("searched 'shop' and what belongs to no project; --all-projects searches every project\n")
 
 
 @pytest.mark.slow

@@ -79,7 +79,7 @@ def test_another_one_or_none_is_an_answer_and_going_away_is_no_yes(typed: str, c
     assert (ran.code, writer()) == (0, chosen)
     assert load(None, environment()).llm.writer == kept
     assert (NOBODY + "claude" in ran.out) is not bool(kept)
-    assert "Claude Code works with memtool now: hooks, mcp, skills." in ran.out
+    assert "Claude Code now works with memtool: hooks, mcp, skills." in ran.out
     assert (QUESTION in installed("\n").out) is not bool(kept)
 
 

@@ -1,0 +1,246 @@
+"""The history of the vault: `memtool log`, `diff`, `blame` and `undo`."""
+
+from __future__ import annotations
+
+import datetime as dt
+import shlex
+from contextlib import suppress
+from typing import Any
+
+import click
+
+from memtool.cli import completion, output
+from memtool.cli.options import REF, project_option, with_json
+from memtool.cli.session import Session
+from memtool.cli.show import place_of_line
+from memtool.cli.views import table
+from memtool.errors import NoteNotFound, UsageError
+from memtool.history.changes import Change, Origin, find_change, read_changes, with_files
+from memtool.history.repository import AUTHOR
+from memtool.index.engine import Index, use_index
+from memtool.index.lookup import find_fact, find_ref
+from memtool.recall.framing import is_line_id
+from memtool.text.lines import counted, without_surrogates
+from memtool.vault.layout import Vault, project_of
+from memtool.vault.reading import Ref, parse_ref, with_lines
+
+_CHANGE = click.argument("change", required=False, default="")
+
+
+@click.command("log")
+@click.argument("ref", required=False, shell_complete=completion.references)
+@click.option("-n", "--limit", type=click.IntRange(min=1), default=20, show_default=True, help="Changes on a page.")
+@click.option("--page", type=click.IntRange(min=1), default=1, help="Show older changes: 2, 3 and so on.")
+@project_option("Only changes of this project.")
+@with_json
+def log(session: Session, ref: str | None, *, limit: int, page: int, project: str | None) -> None:
+    """Show the changes of the memory, newest first: what was done, why, and in which files.
+
+    REF is a note, as `memtool show` takes it, or a folder of the vault. `memtool undo` and `memtool diff` take the
+    number at the beginning of a change, or its id. Changes that memtool did not make show their author.
+    """
+    vault = session.vault
+    changes = read_changes(vault, *([_path(session, ref)] if ref else []))
+    if project:
+        changes = [change for change in with_files(vault, changes) if _is_about(change, project)]
+    first = limit * (page - 1)
+    shown = with_files(vault, changes[first : first + limit])
+    pages = max(1, -(-len(changes) // limit))
+    listed = [_fields(change) for change in shown]
+    if session.emits({"page": page, "pages": pages, "total": len(changes), "changes": listed}):
+        return
+    rows = [(str(one.number), f"{one.at:%Y-%m-%d %H:%M}", (_heading(one), *_details(one))) for one in shown]
+    table(("#", "When", "What"), rows, right=("#",))
+    if not shown:
+        output.say("No change is known." if page == 1 else f"There are {counted(pages, 'page')}.")
+    elif page < pages:
+        output.say(f"page {page} of {pages}; `--page {page + 1}` shows the next")
+
+
+def _path(session: Session, ref: str) -> str:
+    """Return the path that *ref* means; what is not in the index may be a folder, or a file that was removed."""
+    if (session.vault.root / ref).exists():
+        return ref
+    with suppress(NoteNotFound):
+        return use_index(session.place(), lambda index: find_ref(index.db, ref)).name
+    return ref
+
+
+def _is_about(change: Change, project: str) -> bool:
+    """Return whether *change* touches the project's area, or names the project in its message."""
+    if any(project_of(file.path) == project for file in change.files):
+        return True
+    message = (change.subject.partition(": ")[2], *change.reason.split("\n"))
+    return any(line.removeprefix("- ").startswith(f"{project}: ") for line in message)
+
+
+def _fields(change: Change) -> dict[str, Any]:
+    return {
+        "number": change.number, "commit": change.commit, "at": change.at.isoformat(), "author": change.author,
+        "deed": change.deed, "subject": change.subject, "reason": change.reason, "undoes": change.undoes,
+        "undone_by": change.undone_by, "files": [file._asdict() for file in change.files],
+    }  # fmt: skip
+
+
+def _heading(change: Change) -> str:
+    """Return the title of *change*, with its author where that was not memtool."""
+    author = "hand" if change.author == AUTHOR["user.name"] else change.author
+    return change.subject if change.deed else f"{change.subject} (by {author})"
+
+
+def _details(change: Change) -> list[str]:
+    """Return the lines below the title of *change*: why, its id and files, and whether it was reverted."""
+    reasons = change.reason.split("\n") if change.reason else []
+    more = [f"… and {len(reasons) - 4} more"] if len(reasons) > 4 else []
+    signs = {"added": "+", "removed": "-"}
+    files = ", ".join(f"{signs.get(file.deed, '')}{file.path}" for file in change.files[:3])
+    files += f" and {len(change.files) - 3} more" if len(change.files) > 3 else ""
+    return [*reasons[:4], *more, "  ".join(filter(None, (change.short, files, _reverted(change))))]
+
+
+def _reverted(change: Change) -> str:
+    return f"reverted by {change.undone_by[:10]}" if change.undone_by else ""
+
+
+@click.command("diff")
+@_CHANGE
+@click.option("--since", "day", metavar="DATE", help="Everything that differs from then: 2026-02-10, 7d, yesterday.")
+@click.option("--uncommitted", "is_waiting", is_flag=True, help="What is written and not committed yet.")
+@with_json
+def diff(session: Session, change: str, *, day: str | None, is_waiting: bool) -> None:
+    """Show what a change did to the memory, line by line.
+
+    CHANGE is its number in `memtool log`, or its id; by default, the newest change.
+    """
+    from memtool.history.past import since, uncommitted, what_changed
+    from memtool.history.repository import get_own_repository
+    from memtool.index.filters import parse_day
+
+    if sum(map(bool, (change, day, is_waiting))) > 1:
+        raise UsageError("CHANGE, --since and --uncommitted exclude each other")
+    vault = session.vault
+    get_own_repository(vault.root)
+    about: dict[str, Any] = {}
+    if day:
+        begun = dt.date.fromisoformat(parse_day(day, session.work.now().date()))
+        found, head = since(vault, begun), f"since {begun}"
+    elif is_waiting:
+        found, head = uncommitted(vault), "not committed yet"
+    else:
+        one = find_change(vault, change or ("1" if read_changes(vault) else ""))
+        found, about = what_changed(vault, one), {"change": _fields(one)}
+        head = f"{one.number}  {one.at:%Y-%m-%d %H:%M}  {one.short}  {_heading(one)}  {_reverted(one)}".rstrip()
+    if session.emits({**about, "files": [difference._asdict() for difference in found]}):
+        return
+    click.echo(output.printable(head))
+    for difference in found:
+        click.secho(output.printable_lines(f"\n{difference.deed}: {difference.path}"), bold=True)
+        for line in difference.lines:
+            colour = {"+": "green", "-": "red"}.get(line[0])
+            click.secho(output.printable(line), fg=colour, dim=colour is None)
+    output.say("" if found else "Nothing differs.")
+
+
+@click.command("blame")
+@REF
+@with_json
+def blame(session: Session, ref: str) -> None:
+    """Show which session, turn and change brought a line.
+
+    REF is the id of a fact, a path with lines such as `areas/x.md:10-20`, a path, the name of a note, or the short id
+    of a line that a session received. The turn is known as long as the session's record is kept, and for facts that
+    name it.
+    """
+    from memtool.history.changes import blame as origins_of
+
+    place = _place(session, without_surrogates(ref))
+    found = [
+        _with_turn(session.vault, origin) for origin in origins_of(session.vault, place.name, place.first, place.last)
+    ]
+    if session.emits({"path": place.name, "lines": [_origin_fields(origin) for origin in found]}):
+        return
+    click.echo(output.printable(place.name))
+    rows = []
+    for origin in found:
+        change, (session_id, _, turn) = origin.change, origin.session.partition("#")
+        head = f"{change.at:%Y-%m-%d %H:%M}  {change.short}  {_heading(change)}" if change else "not committed yet"
+        source = f"from {session_id}{f', turn {turn}' if turn else ''}" if session_id else ""
+        texts = [f"| {line.strip()}" for line in origin.text.split("\n") if line.strip()]
+        more = [f"… and {len(texts) - 3} more"] if len(texts) > 3 else []
+        numbers = f"{origin.first}-{origin.last}" if origin.last > origin.first else f"{origin.first}"
+        rows.append((numbers, (head, source, *texts[:3], *more)))
+    table(("Lines", "Brought by"), rows, right=("Lines",))
+
+
+def _place(session: Session, ref: str) -> Ref:
+    def look(index: Index) -> Ref:
+        if fact := find_fact(index.db, ref):
+            return Ref(fact.path, fact.start_line, fact.end_line)
+        return with_lines(session.vault, find_ref(index.db, ref))
+
+    try:
+        return use_index(session.place(), look)
+    except NoteNotFound:
+        if is_line_id(ref.strip("[]")):
+            return place_of_line(session, ref)
+        parsed = parse_ref(ref)
+        if session.vault.path(parsed.name).is_file():  # such as settings, which no index holds
+            return parsed
+        raise
+
+
+def _with_turn(vault: Vault, origin: Origin) -> Origin:
+    """Return *origin* with the turn of its session that it came from, if the session's source holds it."""
+    from memtool.capture.session_turns import turn_of, without_marks
+    from memtool.capture.source import find_source
+    from memtool.vault.session_names import note_of, session_at
+
+    if not origin.session or any(mark in origin.session for mark in "#/:"):
+        return origin
+    source = find_source(vault, session_at(vault, note_of(vault, origin.session)))
+    if source and (number := turn_of(source, without_marks(origin.text))):
+        return origin._replace(session=f"{origin.session}#{number}")
+    return origin
+
+
+def _origin_fields(origin: Origin) -> dict[str, Any]:
+    session, _, turn = origin.session.partition("#")
+    about: dict[str, Any] = dict.fromkeys(("commit", "at", "author", "deed", "subject"), "")
+    if origin.change:
+        about = {name: value for name, value in _fields(origin.change).items() if name in about}
+    return {
+        "start_line": origin.first, "end_line": origin.last, "text": origin.text, **about, "session": session,
+        "turn": int(turn) if turn.isdecimal() else None,
+    }  # fmt: skip
+
+
+@click.command("undo")
+@_CHANGE
+@with_json
+def undo(session: Session, change: str) -> None:
+    """Revert one change of the memory.
+
+    CHANGE is its number in `memtool log`, or its id; by default, the newest change that memtool made and that was not
+    reverted yet. What was written since is kept, committed or not; if it overlaps with the change, nothing is done and
+    the files are named. The result is one more commit, which can be reverted as well. A session whose note was reverted
+    is not captured again. A change that memtool did not make is reverted by its id only.
+    """
+    from memtool.capture.captured import follow_undo
+    from memtool.history.undoing import undo as revert
+    from memtool.index.engine import catch_up
+
+    work = session.work
+    found = find_change(work.vault, change)
+    if not found.deed and found.number == (int(change) if change.isdecimal() else 0):
+        hint = f"To revert it all the same: `memtool undo {found.short}`."
+        raise UsageError(f"change {change} is not memtool's: '{found.subject}' by {found.author}", hint=hint)
+    done = revert(work.vault, found)
+    follow_undo(session.vault, found)
+    catch_up(work)
+    back = f"memtool --vault {shlex.quote(str(session.vault.root))} undo {done.commit[:10]}"
+    answer = {"commit": done.commit, "undoes": done.change.commit, "subject": done.change.subject, "files": done.refs}
+    if session.emits({**answer, "undo": back}):
+        return
+    click.echo(output.printable(f"Reverted: {found.subject} ({found.at:%Y-%m-%d %H:%M})"))
+    click.echo(output.printable(f"{counted(len(done.refs), 'file')} changed: {', '.join(done.refs[:5])}"))
+    output.say(f"Undo: {back}")
