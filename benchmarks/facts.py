@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 from benchmarks.processes import own_environment
 from benchmarks.recall.session_notes import lay
-from memtool.consolidate.session_views import read_sessions
+from memtool.consolidate.proposals import read_sessions
 from memtool.history.template import make_vault
 from memtool.memory.fact_book import StoredFact, read_facts
 from memtool.text.near_duplicates import is_same, statement

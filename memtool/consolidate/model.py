@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from memtool.capture.gate import Ground, content_terms, foul, ground_of, is_borne
-from memtool.consolidate.proposals import LIKELY, LONGEST, Proposal
-from memtool.consolidate.session_views import SessionView
+from memtool.consolidate.proposals import LIKELY, Proposal, SessionView
+from memtool.consolidate.review import LONGEST
 from memtool.errors import ProviderFailed
 from memtool.llm import Request
 from memtool.llm.call_log import CallLog

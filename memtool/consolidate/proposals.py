@@ -1,42 +1,100 @@
-"""Proposals for facts: their form, and the verdict on each beside the facts that hold.
+"""Proposals for facts: what the sessions say that may become one, and the writing of those that do.
 
-A statement that came from a session is not yet a fact. It must be one claim that is understood without the session, say
-nothing of the moment, hold no secret, and stand on words that are found again. An older fact gives way to a newer one
-only on the same named subject; where two merely look as if they contradict each other, a person decides. Pure.
+Without a model a line becomes a proposal if the user decided or demanded it, or if it is a proved fix. What anyone
+saved is a fact already; everything else that the agent said, found or proposed stays in the notes.
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Literal, NamedTuple, TypeAlias
+from collections import defaultdict
+from collections.abc import Callable, Container, Iterable, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Literal, NamedTuple, TypeAlias, TypeVar
 
-from memtool.memory.spans import Span
-from memtool.text.languages import mentioned, pattern_of, starts_with
-from memtool.text.lines import one_line, width
-from memtool.text.near_duplicates import Claim, contradicts, is_same, letters, statement
-from memtool.text.scripts import is_unspaced
-from memtool.text.similarity import is_said, words
-from memtool.vault.authors import STANDING, TOOL, USER, trust
-from memtool.vault.facts import Fact
+from memtool.errors import MemtoolError
+from memtool.memory.fact_book import FactBook
+from memtool.memory.spans import Span, session_of_span
+from memtool.text.frontmatter import plain_fields, split_front_matter
+from memtool.text.languages import labels, without_openings
+from memtool.text.lines import shortened, width
+from memtool.text.near_duplicates import Claim, is_same, letters, statement
+from memtool.vault.authors import DECISION, FIX, RULE, USER
+from memtool.vault.facts import Fact, add, new_fact_id, supersede, update_facts
+from memtool.vault.files import read_text
+from memtool.vault.layout import Vault, facts_ref
+from memtool.vault.sessions import Line, SessionNote, parse_session
+from memtool.workspace import Workspace
 
-ARROW = " → "  # in the line of a fix, before the cause or the change; in a decision, before the answer
-LONGEST = 300  # characters of a fact
-SURE, LIKELY = 0.8, 0.65  # confidence in what the user said in a role, and in what a model proposes
-_SHORTEST = 12  # columns
-_COMPARABLE = 6  # words of a fact from which on one that only adds to it says the same
-_SAID = 0.85  # of the words of a claim that another text has
-_SAVED = 0.6  # the same, of what was saved in the same session
-_NAMING = 2  # words that name a subject; a Chinese character is half of one
-_REFERENCE = re.compile(
-    r"(?i)^\W*(?:options?|variant|方案|选项)\s*\d|\bthe (?:first|second|third|last) (?:one|option)\b"
-    r"|第[一二三]个?(?:方案|选项)"
-)
-_ELSEWHERE = re.compile(r"(?i)\bsame \w+ as before|\b(?:as|see) (?:#\d|above)|同上|如上")
-_CUT = re.compile(r"(?:…|\.\.\.)[”\"]?\s*(?:→|$)")
-
+T = TypeVar("T")
 Fate: TypeAlias = Literal["new", "known", "supersedes", "review", "rejected"]
+
+SESSIONS, ARCHIVE = "sessions", "archive/sessions"
+ARROW = " → "  # in the line of a fix, before the cause or the change; in a decision, before the answer
+PROVED = "✓"  # in the line of a fix, before what proved it
+SURE, LIKELY = 0.8, 0.65  # confidence in what the user said in a role, and in what a model proposes
+_STEPS = 2  # of a fix, from the error to its cause, and from there to the change
+_WIDEST_CHOICE = 12  # columns of what names an option and says no more: "option 2", 方案二
+_WIDEST_QUOTE = 160  # columns of the words that a fact stands on
+_CATEGORIES = {(DECISION, USER): "decision", (RULE, USER): "preference"}
+
+
+class SessionView(NamedTuple):
+    """A session note at *ref*."""
+
+    ref: str
+    note: SessionNote
+
+    @property
+    def id(self) -> str:
+        """The id of the session; of a note without one, its name."""
+        return self.note.id or self.name
+
+    @property
+    def name(self) -> str:
+        """The name of the file, without its suffix."""
+        return self.ref.rpartition("/")[2].removesuffix(".md")
+
+    @property
+    def project(self) -> str:
+        """The project that was worked on."""
+        return self.note.project
+
+    @property
+    def date(self) -> str:
+        """The day, and the minute where the note says it."""
+        return self.note.updated or self.note.date
+
+    @property
+    def lines(self) -> tuple[Line, ...]:
+        """The statements of the note."""
+        return self.note.draft.lines
+
+    def span(self, line: Line) -> Span:
+        """Return where *line* is found again."""
+        return Span(f"{self.id}#{line.turn}" if line.turn else self.id, line.text, f"{self.ref}:{line.number}")
+
+
+def read_sessions(vault: Vault, *, folder: str = SESSIONS) -> list[SessionView]:
+    """Return the session notes in *folder*, oldest first, without archived ones and those that cannot be read."""
+    names: list[str] = []
+    with suppress(OSError, MemtoolError):
+        names = os.listdir(vault.path(folder))  # noqa: PTH208  (names only)
+    refs = (f"{folder}/{name}" for name in names if name.endswith(".md") and not name.startswith("."))
+    found = [view for ref in refs if (view := _read(vault, ref))]
+    return sorted(found, key=lambda view: (view.date, view.id))
+
+
+def _read(vault: Vault, ref: str) -> SessionView | None:
+    with suppress(OSError, MemtoolError):
+        text, _ = read_text(vault.path(ref))
+        fields = plain_fields(split_front_matter(text)[0] or "")
+        if fields.get("status", "").casefold() != "archived":
+            return SessionView(ref, parse_session(text))
+    return None
 
 
 class Proposal(NamedTuple):
@@ -71,7 +129,7 @@ class Proposal(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """A proposal and what becomes of it. *other* is the id of the fact that says the same, or otherwise."""
+    """A proposal and its fate. *other* is the id of the fact that says the same, or otherwise."""
 
     proposal: Proposal
     fate: Fate
@@ -79,180 +137,171 @@ class Judged(NamedTuple):
     other: str = ""
 
 
-def fault_of(proposal: Proposal, redact: Callable[[str], str]) -> str:
-    """Return why *proposal* cannot be a fact, in words; empty if it can."""
-    return next(_faults(proposal, redact), "")
+def proposals_of(sessions: Sequence[SessionView], only_rules: Container[str] = ()) -> list[Proposal]:
+    """Return the proposals of *sessions*, oldest first; a statement of several sessions is one, with all their spans.
+
+    Of the sessions whose ids *only_rules* holds, rules are taken: a model has chosen among the other lines.
+    """
+    proposals = (
+        found
+        for view in sessions
+        for line in view.lines
+        if (line.role == RULE or view.id not in only_rules) and (found := _proposal(view, line))
+    )
+    return [_one(group) for group in grouped(proposals, lambda one: one.text, lambda one: one.project)]
 
 
-def _faults(proposal: Proposal, redact: Callable[[str], str]) -> Iterator[str]:
-    text = proposal.text
-    if text != one_line(text) or len(text) > LONGEST:
-        yield f"it is no single claim of {LONGEST} characters at most"
-    if width(text) < _SHORTEST:
-        yield "it says too little"
-    if not _has_subject(text):
-        yield "it does not say what it is about"
-    if text.endswith(("?", "？", ":", "：")) or _CUT.search(text) or _REFERENCE.search(text):
-        yield "it is a question, an option or a fragment"
-    if starts_with("deictic", text) or _ELSEWHERE.search(text):
-        yield "it leans on what was said before"
-    is_status = proposal.author != USER and re.match(pattern_of("status_line"), text, re.IGNORECASE)
-    if is_status or mentioned("moment", text):
-        yield "it speaks of the moment"
-    if redact(text) != text or "[redacted" in text.casefold():
-        yield "it holds a secret"
-    if proposal.author == TOOL and proposal.category in STANDING:
-        yield "what a tool printed is neither a decision nor a preference"
-    if not proposal.spans:
-        yield "nothing is known that it stands on"
+def _proposal(view: SessionView, line: Line) -> Proposal | None:
+    before_proof, proved, _ = line.text.partition(PROVED)
+    if line.role == FIX and proved and before_proof.count(ARROW) >= _STEPS:  # error, cause, change and proof are known
+        text, category, confidence = before_proof.strip(), "bug", LIKELY
+    elif category := _CATEGORIES.get((line.role, line.author), ""):
+        text, confidence = without_openings(_bare(line.text)), SURE
+    else:
+        return None
+    return Proposal(text, category, line.author, view.project, (view.span(line),), "", view.date, confidence)
 
 
-def _has_subject(text: str) -> bool:
-    """Return whether *text*, of an answer the question before it, names anything."""
-    asked, arrow, _ = text.partition(ARROW)
-    return _names(frozenset(statement(asked).words)) >= (_NAMING if arrow else 1)
+def _bare(text: str) -> str:
+    """Return *text* without the quotation marks around all of it; of a chosen option, that option first."""
+    if match := re.fullmatch(rf"“([^“”]+)”{ARROW}(.+)", text):
+        return match[2] if width(match[1]) <= _WIDEST_CHOICE else f"{match[2]} (“{match[1]}”)"
+    quoted = re.fullmatch(r"“([^“”]+)”", text)
+    return quoted[1] if quoted else text
 
 
-class _Known(NamedTuple):
-    """A fact as proposals are compared with it."""
+def grouped(items: Iterable[T], text_of: Callable[[T], str], place_of: Callable[[T], str]) -> list[list[T]]:
+    """Return *items* in groups of those that say the same in one place."""
+    groups: list[tuple[str, Claim, list[T]]] = []
+    for item in items:
+        place, claim = place_of(item), statement(text_of(item))
+        same = (group for where, other, group in groups if where == place and is_same(claim, other))
+        if (group := next(same, None)) is not None:
+            group.append(item)
+        else:
+            groups.append((place, claim, [item]))
+    return [group for _, _, group in groups]
 
+
+def _one(group: Sequence[Proposal]) -> Proposal:
+    newest = max(group, key=lambda proposal: (proposal.author == USER, proposal.at))
+    spans = tuple(dict.fromkeys(span for proposal in group for span in proposal.spans))
+    confidence = _surer(newest.confidence, len({span.session for span in spans}) - 1)
+    return newest._replace(spans=spans, confidence=confidence, at=max(proposal.at for proposal in group))
+
+
+def _surer(confidence: float, more: int) -> float:
+    """Return the *confidence* in a statement that *more* sessions repeat: each halves the doubt."""
+    return round(1 - (1 - confidence) * 0.5**more, 2)
+
+
+def quotation(spans: Sequence[Span]) -> str:
+    """Return the newest of *spans* for a reader, with its place."""
+    newest = spans[-1]
+    return f'"{shortened(newest.text, _WIDEST_QUOTE)}" ({newest.place or newest.source})'
+
+
+def fact_of(proposal: Proposal, fact_id: str, language: str) -> Fact:
+    """Return *proposal* as a fact."""
+    evidence = quotation(proposal.spans) if proposal.spans else proposal.evidence or proposal.text
+    if (others := len({span.session for span in proposal.spans}) - 1) > 0:
+        evidence = f"{evidence}, {labels('evidence', language)['more'].format(others)}"
+    return Fact(
+        id=fact_id,
+        fact=proposal.text,
+        evidence=evidence,
+        timestamp=proposal.at.replace(" ", "T"),
+        category=proposal.category,
+        subject=proposal.subject,
+        source=proposal.spans[-1].source if proposal.spans else "",
+        author=proposal.author,
+        confidence=proposal.confidence,
+        spans=tuple(span.as_field() for span in proposal.spans),
+    )
+
+
+class Written(NamedTuple):
+    """A proposal in the vault: its fact, and the *other* that it replaced."""
+
+    fate: str
+    project: str
     fact: Fact
-    claim: Claim
-    words: frozenset[str]
+    other: Fact | None = None
 
 
-class Judge:
-    """The verdicts on one proposal after the other, beside the facts that hold and the proposals before it.
+BeforeWriting = Callable[[Sequence[str]], None]
 
-    Args:
-        facts: all facts of the proposals' area and of no project, whatever their status.
-        told: the words of each line of CLAUDE.md, MEMORY.md and the rules: what they say needs no fact.
-        redact: removes secrets.
+
+def write_facts(
+    work: Workspace,
+    book: FactBook,
+    judged: Sequence[Judged],
+    announce: Callable[[Written], None],
+    before_writing: BeforeWriting | None = None,
+) -> None:
+    """Write what *judged* says into the vault and *book*, a file at a time; without *before_writing* only announce it.
+
+    *announce* gets each fact before it is written.
     """
+    by_file: dict[str, list[Judged]] = defaultdict(list)
+    for one in judged:
+        if one.fate in ("new", "supersedes", "known"):
+            by_file[facts_ref(one.proposal.project)].append(one)
+    for ref, own in by_file.items():
 
-    def __init__(self, facts: Iterable[Fact], told: Sequence[frozenset[str]], redact: Callable[[str], str]) -> None:
-        self._known = [_Known(fact, statement(fact.fact), words(fact.fact)) for fact in facts]
-        self._told = told
-        self._redact = redact
+        def with_ours(facts: tuple[Fact, ...], ref: str = ref, own: Sequence[Judged] = own) -> tuple[Fact, ...]:
+            after, written = _with_facts(work, own, facts)
+            if before_writing and after != facts:
+                before_writing([ref])
+            for each in written:
+                announce(each)
+            return after
 
-    def judge(self, proposal: Proposal) -> Judged:
-        """Return the verdict on *proposal*."""
-        if fault := fault_of(proposal, self._redact):
-            return Judged(proposal, "rejected", fault)
-        claim = statement(proposal.text)
-        if twin := self._twin(proposal, claim):
-            return self._again(proposal, twin)
-        if is_said(words(proposal.text), self._told, _SAID):
-            return Judged(proposal, "rejected", "CLAUDE.md, MEMORY.md or a rule says so already")
-        active = [known for known in self._known if known.fact.status == "active"]
-        if old := next((known.fact for known in active if _is_about_same(proposal, claim, known)), None):
-            return _in_place_of(proposal, old)
-        if rival := next((known.fact for known in active if _may_contradict(proposal, claim, known)), None):
-            return Judged(proposal, "review", f"it seems to contradict '{rival.fact}'", rival.id)
-        return Judged(proposal, "new")
-
-    def heed(self, fact: Fact) -> None:
-        """Compare what comes with *fact*, too; the one that it supersedes holds no longer."""
-        self._known = [
-            known._replace(fact=known.fact._replace(status="superseded", superseded_by=fact.id))
-            if known.fact.id == fact.supersedes
-            else known
-            for known in self._known
-        ]
-        self._known.append(_Known(fact, statement(fact.fact), words(fact.fact)))
-
-    def _twin(self, proposal: Proposal, claim: Claim) -> Fact | None:
-        """Return the fact that says what *proposal* says, or that was saved in its session; an active one first."""
-        found = [known.fact for known in self._known if _says_same(proposal, claim, known)]
-        return min(found, key=lambda fact: fact.status != "active", default=None)
-
-    def _again(self, proposal: Proposal, twin: Fact) -> Judged:
-        """Return the verdict on a *proposal* that *twin* says: what was superseded may be said again, and later."""
-        successor = twin
-        while successor.status == "superseded":
-            after = (known.fact for known in self._known if known.fact.id == successor.superseded_by)
-            successor = next(after, successor._replace(status="archived"))
-        if successor is not twin and successor.status == "active" and _outweighs(proposal, successor):
-            return _in_place_of(proposal, successor)
-        return Judged(proposal, *_FATES[twin.status], twin.id)
+        if before_writing is None:
+            with_ours(book.files[ref].facts if ref in book.files else ())
+        elif (file := update_facts(work.vault, ref, with_ours)).facts:
+            book.files[ref] = file
 
 
-_FATES: dict[str, tuple[Fate, str]] = {
-    "active": ("known", "a fact says so"),
-    "archived": ("rejected", "it was rejected or archived before"),
-    "superseded": ("rejected", "it was superseded"),
-}
+def _with_facts(
+    work: Workspace, judged: Sequence[Judged], facts: tuple[Fact, ...]
+) -> tuple[tuple[Fact, ...], list[Written]]:
+    ids, written = dict[str, str](), list[Written]()
+    for one in judged:
+        proposal, other_id = one.proposal, ids.get(one.other, one.other)
+        other = next((fact for fact in facts if fact.id == other_id), None)
+        if one.fate == "known":
+            if other and (again := _said_again(other, proposal)):
+                facts = tuple(again if fact is other else fact for fact in facts)
+                written.append(Written("known", proposal.project, again))
+            continue
+        fact = fact_of(proposal, new_fact_id(work.now, work.random), work.language)
+        ids[f"new-{proposal.id}"] = fact.id
+        replaced = other if other and other.status == "active" else None
+        written.append(Written(one.fate, proposal.project, fact, replaced))
+        facts = supersede(facts, replaced.id, fact) if replaced else add(facts, fact)
+    return facts, written
 
 
-def _in_place_of(proposal: Proposal, old: Fact) -> Judged:
-    said = f"'{old.fact}' ({old.timestamp[:10]})"
-    if _outweighs(proposal, old):
-        return Judged(proposal, "supersedes", f"it was said later than {said}", old.id)
-    return Judged(proposal, "review", f"it says something else than {said}", old.id)
+def _said_again(fact: Fact, proposal: Proposal) -> Fact | None:
+    """Return *fact* with more confidence, if *proposal* brings words of the user from other sessions; else None.
 
-
-def _outweighs(proposal: Proposal, old: Fact) -> bool:
-    """Return whether *proposal* was said later than *old*, on as good a word."""
-    return proposal.at[:10] >= old.timestamp[:10] and trust(proposal.author) >= trust(old.author)
-
-
-def _says_same(proposal: Proposal, claim: Claim, known: _Known) -> bool:
-    said = words(proposal.text)
-    if known.fact.source.partition("#")[0] in {span.session for span in proposal.spans} - {""} and not known.fact.spans:
-        return is_said(said, [known.words], _SAVED) or is_said(known.words, [said], _SAVED)
-    if _codes(known.fact.fact) != _codes(proposal.text):
-        return False
-    return is_same(claim, known.claim) or (proposal.author != USER and _is_narrower(claim, said, known))
-
-
-def _is_narrower(claim: Claim, said: frozenset[str], known: _Known) -> bool:
-    """Return whether a text only adds to what a fact says: the same values, and all of its words."""
-    is_like = claim.values == known.claim.values and claim.negated == known.claim.negated
-    return is_like and len(known.words) >= _COMPARABLE and known.words <= said
-
-
-def _is_about_same(proposal: Proposal, claim: Claim, known: _Known) -> bool:
-    """Return whether *proposal* says something else of the subject that the fact names.
-
-    Both name it, or before an arrow ask the same; or only a number differs; or the user's words name all that the fact
-    names, and more.
+    The agent's own words are no evidence: it may only repeat what memory gave it.
     """
-    if proposal.subject and known.fact.subject:
-        return _key(proposal.subject) == _key(known.fact.subject)
-    asked, answered = _question(proposal.text), _question(known.fact.fact)
-    if asked or answered:
-        return asked == answered
-    new, old = frozenset(claim.words), frozenset(known.claim.words)
-    if _names(old) < _NAMING:
-        return False
-    if claim.values and known.claim.values and claim.values != known.claim.values:
-        return _without_values(new) == _without_values(old) and claim.negated == known.claim.negated
-    return proposal.author == USER and old < new
+    known = {session_of_span(span) for span in fact.spans} | {fact.source.partition("#")[0]}
+    fresh = [span for span in proposal.spans if span.session not in known]
+    if not fresh or proposal.author != USER:
+        return None
+    confidence = proposal.confidence if fact.confidence is None else fact.confidence
+    return fact._replace(
+        spans=(*fact.spans, *(span.as_field() for span in fresh)), confidence=min(_surer(confidence, 1), 0.99)
+    )
 
 
-def _question(text: str) -> str:
-    """Return the question, or the error, that *text* has before its arrow."""
-    asked, arrow, _ = text.partition(ARROW)
-    return letters(asked) if arrow else ""
-
-
-def _key(subject: str) -> frozenset[str]:
-    return frozenset(statement(subject.casefold()).words) or frozenset([letters(subject)])
-
-
-def _names(said: frozenset[str]) -> float:
-    return sum(0.5 if is_unspaced(word[0]) else 1 for word in _without_values(said))
-
-
-def _without_values(said: frozenset[str]) -> frozenset[str]:
-    return frozenset(word for word in said if not any(map(str.isdigit, word)))
-
-
-def _may_contradict(proposal: Proposal, claim: Claim, known: _Known) -> bool:
-    said = words(proposal.text)
-    shared = len(said & known.words)
-    return shared >= max(2, min(len(said), len(known.words)) / 2) and contradicts(claim, known.claim, in_one_place=True)
-
-
-def _codes(text: str) -> list[str]:
-    return re.findall(r"`([^`]+)`", text)
+def write_dropped(work: Workspace, dropped: Iterable[Judged], before_writing: BeforeWriting) -> None:
+    """Keep what a person has dropped as archived facts, so that it is not proposed again on any machine."""
+    for one in dropped:
+        ref = facts_ref(one.proposal.project)
+        fact = fact_of(one.proposal, new_fact_id(work.now, work.random), work.language)._replace(status="archived")
+        before_writing([ref])
+        update_facts(work.vault, ref, partial(add, new=fact))

@@ -1,7 +1,7 @@
-"""The report of a week: what happened in it, as a note in `reports/`, which searches leave out.
+"""The pages of a run: the report of a week, in `reports/`, and what MEMORY.md and the summaries have for each start.
 
-Its last section lists what the runs of the week changed. A later run keeps these lines and adds its own, so that a run
-that changes nothing leaves the report as it is. The lines of a run that was killed are taken over by the next one.
+The last section of a report lists what the runs of the week changed. A later run keeps these lines and adds its own, so
+that a run that changes nothing leaves the report as it is. The next run takes over the lines of one that was killed.
 """
 
 from __future__ import annotations
@@ -12,17 +12,19 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import accumulate
 
-from memtool.consolidate.distilling import Written
-from memtool.consolidate.session_views import SessionView
+from memtool.consolidate.proposals import SessionView, Written, grouped
+from memtool.consolidate.review import FOLDER
 from memtool.consolidate.week import Week
 from memtool.errors import MemtoolError
-from memtool.memory.fact_book import FactBook, stands
+from memtool.memory.fact_book import FactBook, StoredFact, stands
 from memtool.memory.given_now import never_used
 from memtool.recall.uses import fates_between, sums_of
 from memtool.text.frontmatter import split_front_matter
 from memtool.text.languages import all_labels, labels
 from memtool.text.markdown import link
+from memtool.vault.authors import COMMAND
 from memtool.vault.daily import DailyEntry, names_of, parse_daily
 from memtool.vault.files import read_text
 from memtool.vault.layout import Vault
@@ -30,14 +32,16 @@ from memtool.vault.marks import with_generated
 from memtool.vault.state import append_state, make_state_folder, read_state
 from memtool.workspace import Workspace
 
-FOLDER = "reports"
 _BAR = 20  # columns of the longest bar
 _MOST_FILES = 10
-_LARGEST = 16_777_216  # bytes
+_LARGEST = 16_777_216  # bytes of the lines that are in no report yet
+_LARGEST_SECTION = 1_000  # characters
+_MOST_OF_A_KIND, _MOST_COMMANDS = 6, 3
+_LEAST_SESSIONS = 2  # in which a command passed
 
 
 def _entries_of(vault: Vault, day: dt.date) -> Iterator[DailyEntry]:
-    """Give the edits that the daily notes of *day* tell of; archived ones, too."""
+    """Give the edits in the daily notes of *day*, also in archived ones."""
     for name in names_of(day):
         for folder in (vault.daily, f"archive/{vault.daily}"):
             with suppress(OSError, MemtoolError):
@@ -93,13 +97,13 @@ def render_report(
     """Return the report of *week*; empty if nothing happened, and there was none *before*.
 
     Args:
-        work: whose daily notes tell of the edits.
+        work: whose daily notes hold the edits.
         week: its week.
-        book: facts, some of which somebody should look at.
+        book: facts, some of which a person should look at.
         sessions: all of them.
         changes: what this run changed, a line each.
-        before: the report as it stands, whose changes are kept; and what it says of the lines that sessions were given,
-            if this machine knows nothing of these: another one may have written it.
+        before: the report so far, whose changes are kept; also its lines on the memories that sessions were given, if
+            this machine has none: another one may have written it.
     """
     words, own = labels("report", work.language), [view for view in sessions if week.holds(view.date)]
     entries = {day: list(_entries_of(work.vault, day)) for day in week.days()}
@@ -156,6 +160,55 @@ def _topics(sessions: Sequence[SessionView]) -> Iterator[str]:
         own = sorted((view for view in sessions if view.project == project), key=lambda view: view.date, reverse=True)
         yield f"- **{project or '–'}** ({len(own)})"
         yield from (f"  - {link(view.note.draft.title, f'../{view.ref}')}" for view in own)
+
+
+def shared_section(book: FactBook, work: Workspace) -> str:
+    """Return the section of rules and decisions that hold in two projects or more."""
+    held = [stored for stored in _holding(book, work, "preference", "decision") if stored.project]
+    lines = list(_shared(held))
+    return _part(labels("facts", work.language)["ways"], lines) if lines else ""
+
+
+def _shared(held: Sequence[StoredFact]) -> Iterator[str]:
+    for group in grouped(held, lambda stored: stored.fact.fact, lambda _: ""):
+        if len(projects := {stored.project for stored in group}) > 1:
+            yield _line(group[0], ", ".join(sorted(projects)))
+
+
+def project_section(book: FactBook, project: str, sessions: Sequence[SessionView], work: Workspace) -> str:
+    """Return the section of the decisions and rules that hold in *project*, and of the commands that prove."""
+    names = labels("session", work.language)
+    parts = []
+    for name, category in (("decisions", "decision"), ("rules", "preference")):
+        held = [stored for stored in _holding(book, work, category) if stored.project == project]
+        parts += [_part(names[name], [_line(stored) for stored in held[:_MOST_OF_A_KIND]])] if held else []
+    if commands := _proving(sessions):
+        parts.append(_part(names["commands"], [f"- `{command}`" for command in commands]))
+    return "\n\n".join(parts)
+
+
+def _holding(book: FactBook, work: Workspace, *categories: str) -> list[StoredFact]:
+    """Return the facts of *categories* that hold, the newest first."""
+    held = [stored for stored in book if stands(stored, work) and stored.fact.category in categories]
+    return sorted(held, key=lambda stored: (stored.fact.timestamp, stored.fact.id), reverse=True)
+
+
+def _line(stored: StoredFact, *about: str) -> str:
+    return f"- {stored.fact.fact} ({', '.join([*about, stored.fact.timestamp[:10]])})"
+
+
+def _proving(sessions: Sequence[SessionView]) -> list[str]:
+    """Return the commands that passed in most of *sessions*, and last, if in more than one."""
+    passed = Counter(line for view in sessions for line in {each.text for each in view.lines if each.role == COMMAND})
+    last = {each.text: view.date for view in sessions for each in view.lines if each.role == COMMAND}
+    often = [command for command, count in passed.items() if count >= _LEAST_SESSIONS]
+    return sorted(often, key=lambda command: (passed[command], last[command], command), reverse=True)[:_MOST_COMMANDS]
+
+
+def _part(title: str, lines: Sequence[str]) -> str:
+    """Return as many of *lines*, from the first on, as there is room for."""
+    ends = accumulate(len(line) + 1 for line in lines)
+    return f"## {title}\n\n" + "\n".join(line for line, end in zip(lines, ends, strict=True) if end <= _LARGEST_SECTION)
 
 
 class ChangeLines:

@@ -6,26 +6,34 @@ tidy        open items that were done, old notes to the archive, generated secti
 tell        the report of the week
 commit      exactly the files that were written
 
-Each step finds what it did before, so that a run that was cut off is completed by the next, and a second run of a week
+Each step finds what it did before, so that the next run completes one that was cut off, and a second run of a week
 changes nothing.
 """
 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import nullcontext, suppress
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
 from typing import NamedTuple
 
 from memtool.capture.daily_lines import is_ours
-from memtool.consolidate import report, review, tidying
-from memtool.consolidate.distilling import judge_all, proposals_of, write_dropped, write_facts
+from memtool.consolidate import report, review
 from memtool.consolidate.model import proposals_by_model
-from memtool.consolidate.proposals import Judged, Proposal
-from memtool.consolidate.session_views import ARCHIVE, SessionView, read_sessions
+from memtool.consolidate.proposals import (
+    ARCHIVE,
+    Judged,
+    Proposal,
+    SessionView,
+    proposals_of,
+    read_sessions,
+    write_dropped,
+    write_facts,
+)
 from memtool.consolidate.week import Week, keep_run, the_only_run
 from memtool.errors import MemtoolError, NoteNotFound, UsageError
 from memtool.history.one_commit import Kept, alone, commit, commit_noted, edited_by_hand, keep_edits
@@ -35,19 +43,29 @@ from memtool.index.engine import catch_up
 from memtool.llm import is_set_up
 from memtool.memory.anchors import moved_anchors
 from memtool.memory.archiving import Move, move_to_archive, relinked
-from memtool.memory.fact_book import FactBook, StoredFact, read_facts
+from memtool.memory.fact_book import FactBook, read_facts
 from memtool.recall.hints import gather_hints
 from memtool.recall.start.standing import gather_standing
+from memtool.text.languages import pattern_of
 from memtool.text.lines import counted
+from memtool.text.similarity import is_said, words
 from memtool.vault import files
+from memtool.vault.authors import AGENT
 from memtool.vault.daily import listed_sessions
 from memtool.vault.facts import change as change_facts, update_facts
 from memtool.vault.marks import with_generated
-from memtool.vault.todos import close_todo
+from memtool.vault.sessions import Line
+from memtool.vault.todos import close_todo, find_todos
 from memtool.workspace import Workspace
 
 MEMORY = "MEMORY.md"
 _MOST_TOLD = 20  # changes in the message of a commit; the report has all of them
+_DAY = re.compile(r"(\d{4}-\d{2}-\d{2})(?:\.memtool)?\.md")
+_HALF, _WHOLLY = 0.5, 0.8  # of the words of an open item: in what says that it was done, and there or in its prompt
+_LEAST_WORDS = 3
+_COMMIT = "commit: "
+
+Change = Callable[[str | None], str | None]  # from the text of a file to a new one; None is no file, or no change
 
 
 @dataclass
@@ -86,14 +104,12 @@ def consolidate(work: Workspace, week: Week, parts: RunParts = RunParts(), *, dr
     with the_only_run(work, week, dry=dry):
         if not dry:
             refuse_unfinished_vault(work.vault.root)
-        outcome = Outcome(week, is_open=parts.review)
-        everything = read_sessions(work.vault)
+        everything, book = read_sessions(work.vault), read_facts(work.vault)
+        outcome = Outcome(week, is_open=parts.review, problems=[*book.broken.values()])
         sessions = [view for view in everything if view.date[:10] <= week.last.isoformat()]
-        book = read_facts(work.vault)
-        outcome.problems += book.broken.values()
         proposals = _proposed(work, outcome, book, sessions, dry=dry)
-        outcome.judged = judge_all(work, book, [one for one in proposals if not book.is_broken(one.project)])
-        run = _Writer(work, book, outcome, dry=dry)
+        outcome.judged = review.judge_all(work, book, [one for one in proposals if not book.is_broken(one.project)])
+        run = _Run(work, book, outcome, dry=dry)
         run.distil([one for one in outcome.judged if one.fate == "known" or not parts.review])
         if parts.review:
             run.leave_for_review(outcome.judged)
@@ -101,8 +117,7 @@ def consolidate(work: Workspace, week: Week, parts: RunParts = RunParts(), *, dr
             run.tidy(everything)
             run.tell(sessions)
         if not dry:
-            _finish(work, outcome)
-            run.end()
+            run.finish()
         if parts.tidy and not dry:
             keep_run(work, week, _subject(outcome), is_done=True)
         return outcome
@@ -111,7 +126,7 @@ def consolidate(work: Workspace, week: Week, parts: RunParts = RunParts(), *, dr
 def _proposed(
     work: Workspace, outcome: Outcome, book: FactBook, sessions: Sequence[SessionView], *, dry: bool
 ) -> list[Proposal]:
-    """Return what a model proposes of the sessions of the week, and what the user said that it has not chosen from."""
+    """Return what a model proposes of the week's sessions, and what the user said that it has not chosen from."""
     if dry or not is_set_up(work.settings.llm):
         return proposals_of(sessions)
     own = [view for view in sessions if outcome.week.holds(view.date)]
@@ -122,13 +137,13 @@ def _proposed(
 
 
 def apply_review(work: Workspace, week: Week, choices: Mapping[str, review.Choice] | None = None) -> Outcome:
-    """Write what a person review.decided on the proposals of *week*, and commit it.
+    """Write what a person decided on the proposals of *week*, and commit it.
 
     *choices* are those of the review's note, if they are not given.
 
     Raises:
         NoteNotFound: there is no review of that week.
-        UsageError: what was proposed is not known any more.
+        UsageError: the proposals are not known any more.
         MemtoolError: the vault cannot be read or written.
     """
     with the_only_run(work, week, dry=True):
@@ -142,36 +157,19 @@ def apply_review(work: Workspace, week: Week, choices: Mapping[str, review.Choic
         judged = review.stored_proposals(work.vault, week)
         if not judged and choices:
             hint = "Run `memtool consolidate --review` again."
-            raise UsageError(f"what was proposed in {week} is not known any more", hint=hint)
-        run = _Writer(work, read_facts(work.vault), outcome, dry=False)
+            raise UsageError(f"the proposals of {week} are not known any more", hint=hint)
+        run = _Run(work, read_facts(work.vault), outcome, dry=False)
         kept, dropped = review.decided(judged, choices)
         outcome.judged = [*kept, *(one._replace(fate="rejected") for one in dropped)]
         run.distil(kept)
         write_dropped(work, dropped, run.before_writing)
         run.write_sections(read_sessions(work.vault))
         run.leave_for_review([one for one in judged if one.proposal.id not in choices])
-        _finish(work, outcome)
-        run.end()
+        run.finish()
         return outcome
 
 
-def _finish(work: Workspace, outcome: Outcome) -> None:
-    """Commit what was written, what a run that was cut off had left, too; and bring the index up to date."""
-    if outcome.written:
-        with alone(work.vault):
-            why = "\n".join(f"- {line}" for line in outcome.changes[:_MOST_TOLD])
-            outcome.kept = commit(work.vault, list(outcome.written), "consolidate", _subject(outcome), why)
-    try:
-        commit_noted(work.vault, f"consolidate: {outcome.week}: what was left by a run that was cut off")
-    except MemtoolError as error:  # it is still noted, and the next capture commits it
-        notice = outcome.kept.notice or f"what was written before is not committed yet: {error}. {error.hint}"
-        outcome.kept = outcome.kept._replace(notice=notice)
-    gather_hints(work.vault)
-    gather_standing(work.vault)
-    catch_up(work)
-
-
-class _Writer:
+class _Run:
     """The writing steps of a run; a dry one writes nothing and says the same."""
 
     def __init__(self, work: Workspace, book: FactBook, outcome: Outcome, *, dry: bool) -> None:
@@ -183,21 +181,16 @@ class _Writer:
     def distil(self, judged: Sequence[Judged]) -> None:
         """Write the facts of *judged*, and mark those whose files have changed."""
         write_facts(self._work, self._book, judged, self._lines.say_fact, None if self._dry else self.before_writing)
-        if self._dry:
-            return
-        for stored in list(self._book):
+        for stored in () if self._dry else list(self._book):
             found = moved_anchors(self._vault, stored.fact, stored.project, self._work.language)
             moved = "; ".join(found) if stored.fact.status == "active" else ""
             if moved and moved != stored.fact.review:
-                self._mark(stored, moved)
+                self.before_writing([stored.ref])
+                with suppress(MemtoolError):  # it was changed in the meantime, and the next run looks at it
+                    marked = partial(change_facts, fact_id=stored.fact.id, review=moved)
+                    self._book.files[stored.ref] = update_facts(self._vault, stored.ref, marked)
 
-    def _mark(self, stored: StoredFact, why: str) -> None:
-        self.before_writing([stored.ref])
-        with suppress(MemtoolError):  # it was changed in the meantime, and is looked at the next time
-            marked = partial(change_facts, fact_id=stored.fact.id, review=why)
-            self._book.files[stored.ref] = update_facts(self._vault, stored.ref, marked)
-
-    def leave_for_review(self, judged: Sequence[Judged]) -> None:
+    def leave_for_review(self, judged: Iterable[Judged]) -> None:
         """Write the note in which a person decides on *judged*; without any left it goes, and git has it.
 
         What waits in the note of another week is not asked for a second time.
@@ -208,7 +201,7 @@ class _Writer:
             return
         review.store_proposals(self._vault, week, waiting)
         if waiting:
-            self._write(ref, lambda _: review.render_review(week, waiting, self._work.language))
+            self._write({ref: lambda _: review.render_review(week, waiting, self._work.language)})
         elif self._vault.path(ref).is_file():
             with self._vault.lock():
                 self.before_writing([ref])
@@ -217,17 +210,19 @@ class _Writer:
     def tidy(self, sessions: Sequence[SessionView]) -> None:
         """Close open items that were done, move old notes to the archive, and write the sections of what is left."""
         for ref in self._refs("areas/projects/*/todos.md"):
-            own = [view for view in sessions if view.project == ref.split("/")[2]]
-            self._close(ref, own)
+            self._close(ref, [view for view in sessions if view.project == ref.split("/")[2]])
         self.write_sections(self._archive(sessions))
 
     def write_sections(self, sessions: Sequence[SessionView]) -> None:
         """Write what is worth reading at each start into MEMORY.md and the projects' summaries."""
-        self._section(MEMORY, tidying.shared_section(self._book, self._work))
+        bodies = {MEMORY: report.shared_section(self._book, self._work)}
         for ref in self._refs("areas/projects/*/summary.md"):
             name = ref.split("/")[2]
             own = [view for view in sessions if view.project == name]
-            self._section(ref, tidying.project_section(self._book, name, own, self._work))
+            bodies[ref] = report.project_section(self._book, name, own, self._work)
+        for ref, body in bodies.items():
+            new = partial(_with_section, body=body)
+            self._write({ref: new}, partial(self._lines.say, "section", ref))
 
     def tell(self, sessions: Sequence[SessionView]) -> None:
         """Write the report."""
@@ -236,16 +231,47 @@ class _Writer:
         if (self._work.now().date() - week.last).days >= self._work.settings.consolidate.sessions_days:
             archived = read_sessions(self._vault, folder=ARCHIVE)
             everything += [view for view in archived if view.ref.removeprefix("archive/") not in known]
-        before = ""
-        with suppress(MemtoolError, OSError):
-            before = files.read_text(self._vault.path(ref))[0]
-        text = report.render_report(self._work, week, self._book, everything, self._outcome.changes, before=before)
-        if text:
-            self._write(ref, lambda _: text)
+
+        def rendered(before: str | None) -> str | None:
+            changes = self._outcome.changes
+            return report.render_report(self._work, week, self._book, everything, changes, before=before or "") or None
+
+        self._write({ref: rendered})
+
+    def finish(self) -> None:
+        """Commit what this run wrote, and what one that was cut off had left; bring the index up to date."""
+        outcome = self._outcome
+        if outcome.written:
+            with alone(self._vault):
+                why = "\n".join(f"- {line}" for line in outcome.changes[:_MOST_TOLD])
+                outcome.kept = commit(self._vault, list(outcome.written), "consolidate", _subject(outcome), why)
+        try:
+            commit_noted(self._vault, f"consolidate: {outcome.week}: what was left by a run that was cut off")
+        except MemtoolError as error:  # it is still noted, and the next capture commits it
+            notice = outcome.kept.notice or f"what was written before is not committed yet: {error}. {error.hint}"
+            outcome.kept = outcome.kept._replace(notice=notice)
+        gather_hints(self._vault)
+        gather_standing(self._vault)
+        catch_up(self._work)
+        self._lines.end()
+
+    def before_writing(self, refs: Sequence[str]) -> None:
+        """Note the files that are about to change; the user's own changes to them are a commit of their own."""
+        if edited := [ref for ref in refs if ref in self._edited and ref not in self._outcome.written]:
+            keep_edits(self._vault, edited)
+        note_uncommitted(self._vault, refs)
+        self._outcome.written |= dict.fromkeys(refs)
+
+    @cached_property
+    def _edited(self) -> frozenset[str]:
+        """The files that the user has changed and not committed."""
+        return edited_by_hand(self._vault)
 
     def _close(self, ref: str, sessions: Sequence[SessionView]) -> None:
+        found: list[Closed] = []
+
         def closed(text: str | None) -> str | None:
-            found[:] = tidying.done_items(text or "", sessions)
+            found[:] = done_items(text or "", sessions)
             for item in found:
                 text = close_todo(text or "", item.line, item.source, self._work.language)
             return text
@@ -254,30 +280,26 @@ class _Writer:
             for item in found:
                 self._lines.say("closed", item.task, item.source)
 
-        found: list[tidying.Closed] = []
-        self._write(ref, closed, say)
-
-    def _section(self, ref: str, body: str) -> None:
-        def new(text: str | None) -> str | None:
-            return None if text is None else with_generated(text, body)
-
-        self._write(ref, new, partial(self._lines.say, "section", ref))
+        self._write({ref: closed}, say)
 
     def _archive(self, sessions: Sequence[SessionView]) -> list[SessionView]:
         """Move old notes, none of them of a later week, to the archive, and return the *sessions* that are left."""
-        settings, kept = self._work.settings.consolidate, self._work.settings.recall.sessions
-        moves = tidying.old_sessions(sessions, self._oldest(settings.sessions_days), kept=kept)
-        names = [Path(ref).name for ref in self._refs(f"{self._vault.daily}/*.md")]
+        settings, daily = self._work.settings, self._vault.daily
+        first_session = self._oldest(settings.consolidate.sessions_days)
+        first_daily = self._oldest(settings.consolidate.daily_days)
+        moves = old_sessions(sessions, first_session, kept=settings.recall.sessions)
         gone = {move.source for move in moves}
         left = [view for view in sessions if view.ref not in gone]
-        old = tidying.old_dailies(names, self._oldest(settings.daily_days), folder=self._vault.daily)
         ids = {name for view in left for name in (view.id, view.name)}
-        dailies = [move for move in old if self._may_go(move.source, ids)]
+        names = [ref.rpartition("/")[2] for ref in self._refs(f"{daily}/*.md")]
+        dailies = [move for move in old_dailies(names, first_daily, folder=daily) if self._may_go(move.source, ids)]
+        days = {view.ref: view.date[:10] for view in sessions}
+        dated = {move.source: days.get(move.source) or Path(move.source).name[:10] for move in (*moves, *dailies)}
         with nullcontext() if self._dry else alone(self._vault):  # who commits in between would commit half of it
-            self._relink([Path(move.source).stem for move in moves], {move.source for move in dailies})
-            dated = tidying.days_of([*moves, *dailies], sessions)
+            if dated:
+                self._relink([Path(move.source).stem for move in moves], {move.source for move in dailies})
             self._lines.note_moves(dated)
-            moved = self._move_all([*moves, *dailies])
+            moved = self._moved([*moves, *dailies])
         self._lines.say_moves({move.source: dated[move.source] for move in moved})
         return left
 
@@ -286,7 +308,7 @@ class _Writer:
         ago = self._work.now().date() - dt.timedelta(days=days)
         return min(ago, self._outcome.week.last + dt.timedelta(days=1)).isoformat()
 
-    def _may_go(self, ref: str, sessions: Collection[str]) -> bool:
+    def _may_go(self, ref: str, sessions: set[str]) -> bool:
         """Return whether the daily note *ref* is no journal of the user's, and lists none of *sessions*.
 
         A project's next start finds its sessions by it. Of a note that cannot be read the move will say why.
@@ -298,85 +320,120 @@ class _Writer:
         return True
 
     def _relink(self, archived: Sequence[str], leaving: set[str]) -> None:
-        """Let the daily notes lead to the *archived* sessions; those that are *leaving* themselves from there."""
-        folders = {self._vault.daily: False, f"archive/{self._vault.daily}": True} if archived or leaving else {}
-        self._write_all(
-            {
-                ref: partial(relinked, archived=archived, was=was, goes=was or ref in leaving)
-                for folder, was in folders.items()
-                for ref in self._refs(f"{folder}/*.md")
-            }
-        )
+        """Let the daily notes link to the *archived* sessions; those that are *leaving* themselves from there."""
+        self._write({
+            ref: partial(relinked, archived=archived, was=was, goes=was or ref in leaving)
+            for folder, was in {self._vault.daily: False, f"archive/{self._vault.daily}": True}.items()
+            for ref in self._refs(f"{folder}/*.md")
+        })  # fmt: skip
 
-    def _move_all(self, moves: Sequence[Move]) -> list[Move]:
+    def _moved(self, moves: Sequence[Move]) -> list[Move]:
         """Move notes, and return those *moves* that were done or would be."""
         if self._dry or not moves:
             return list(moves)
         self.before_writing([ref for move in moves for ref in move])
-        return [move for move in moves if self._tried(move.source, partial(self._move, move))]
+        done = []
+        for move in moves:
+            with self._problems(move.source):
+                move_to_archive(self._vault, move, self.before_writing)
+                done.append(move)
+        return done
 
-    def _move(self, move: Move) -> bool:
-        move_to_archive(self._vault, move, self.before_writing)
-        return True
-
-    def _write(self, ref: str, new: Callable[[str | None], str | None], say: Callable[[], None] = lambda: None) -> None:
-        """Change the file *ref*, and *say* so before, if there is something to change."""
-        self._write_all({ref: new}, say)
-
-    def _write_all(
-        self, new: Mapping[str, Callable[[str | None], str | None]], say: Callable[[], None] = lambda: None
-    ) -> None:
-        """Change files; what cannot be read or written is a problem."""
-        changing = [ref for ref, changed in new.items() if self._tried(ref, partial(self._changes, ref, changed))]
-        if changing:
+    def _write(self, new: Mapping[str, Change], say: Callable[[], None] = lambda: None) -> None:
+        """Change files, and *say* so before, if there is something to change."""
+        texts: dict[str, tuple[str, str | None]] = {}
+        for ref, changed in new.items():
+            with self._problems(ref):
+                before, expected = self._read(ref)
+                text = changed(before)
+                if text is not None and text != before:
+                    texts[ref] = (text, expected)
+        if texts:
             say()
         if not self._dry:
-            self.before_writing(changing)
-            for ref in changing:
-                self._tried(ref, partial(self._change, ref, new[ref]))
+            self.before_writing([*texts])
+            for ref, (text, expected) in texts.items():
+                with self._problems(ref), self._vault.lock():
+                    files.replace(self._vault.path(ref), text, expected=expected)
 
-    def _changes(self, ref: str, new: Callable[[str | None], str | None]) -> bool:
+    def _read(self, ref: str) -> tuple[str | None, str | None]:
+        """Return the text of the file *ref* and its hash; None for both without a file."""
         try:
-            before = files.read_text(self._vault.path(ref))[0]
+            return files.read_text(self._vault.path(ref))
         except FileNotFoundError:
-            before = None
-        wanted = new(before)
-        return wanted is not None and wanted != before
+            return None, None
 
-    def _change(self, ref: str, new: Callable[[str | None], str | None]) -> bool:
-        with self._vault.lock():
-            files.change(self._vault.path(ref), new)
-        return True
-
-    def _tried(self, ref: str, deed: Callable[[], bool]) -> bool:
-        """Return the result of *deed* on the file *ref*; False if it failed, which is a problem."""
+    @contextmanager
+    def _problems(self, ref: str) -> Iterator[None]:
+        """Make a problem of what keeps the file *ref* from being changed."""
         try:
-            return deed()
+            yield
         except (MemtoolError, OSError) as error:
             self._outcome.problems.append(f"'{ref}' was left as it is: {error}")
-            return False
 
     def _refs(self, pattern: str) -> list[str]:
         return sorted(path.relative_to(self._vault.root).as_posix() for path in self._vault.root.glob(pattern))
 
-    def before_writing(self, refs: Sequence[str]) -> None:
-        """Note the files that are about to change; what the user has changed in them is a commit of its own."""
-        if edited := [ref for ref in refs if ref in self._edited and ref not in self._outcome.written]:
-            keep_edits(self._vault, edited)
-        note_uncommitted(self._vault, refs)
-        self._outcome.written |= dict.fromkeys(refs)
 
-    @cached_property
-    def _edited(self) -> frozenset[str]:
-        """The files that the user has changed and not committed: that is a commit of its own, and no part of ours."""
-        return edited_by_hand(self._vault)
-
-    def end(self) -> None:
-        """Forget the lines of this run: its report and its commit have them."""
-        self._lines.end()
+def _with_section(text: str | None, body: str) -> str | None:
+    return None if text is None else with_generated(text, body)
 
 
 def _subject(outcome: Outcome) -> str:
     facts = sum(judged.fate in ("new", "supersedes") for judged in outcome.judged)
-    told = counted(facts, "proposal" if outcome.is_open else "fact")
-    return f"{outcome.week}: {told}, {counted(len(outcome.changes), 'change')}"
+    named = counted(facts, "proposal" if outcome.is_open else "fact")
+    return f"{outcome.week}: {named}, {counted(len(outcome.changes), 'change')}"
+
+
+def old_sessions(sessions: Sequence[SessionView], oldest: str, *, kept: int) -> list[Move]:
+    """Return the sessions before the day *oldest*; the newest *kept* of each project stay, for its next start."""
+    by_project: dict[str, list[SessionView]] = {}
+    for view in sorted(sessions, key=lambda view: (view.date, view.id), reverse=True):
+        by_project.setdefault(view.project, []).append(view)
+    old = [view for views in by_project.values() for view in views[kept:] if view.date and view.date[:10] < oldest]
+    return [Move(view.ref, f"archive/{view.ref}") for view in sorted(old, key=lambda view: view.ref)]
+
+
+def old_dailies(names: Iterable[str], oldest: str, *, folder: str) -> list[Move]:
+    """Return the daily notes among the file *names* of *folder* of days before the day *oldest*."""
+    old = sorted(name for name in names if (match := _DAY.fullmatch(name)) and match[1] < oldest)
+    return [Move(f"{folder}/{name}", f"archive/{folder}/{name}") for name in old]
+
+
+class Closed(NamedTuple):
+    """An open item on a *line* of a task list that the session *source* says was done."""
+
+    line: int
+    task: str
+    source: str
+    evidence: str
+
+
+def done_items(todos: str, sessions: Sequence[SessionView]) -> list[Closed]:
+    """Return the open items of the task list *todos* that a session did, by its commits or what it says was done.
+
+    The sentence holds half of an item's words, and nearly all of them together with the prompt that it answers.
+    """
+    done = [(view.id, text, words(text), words(f"{asked} {text}")) for view in sessions for asked, text in _done(view)]
+    found = []
+    for todo in find_todos(todos):
+        wanted = words(todo.task)
+        if todo.is_open and len(wanted) >= _LEAST_WORDS:
+            fitting = (
+                Closed(todo.line, todo.task, session_id, text)
+                for session_id, text, own, around in done
+                if is_said(wanted, [own], _HALF) and is_said(wanted, [around], _WHOLLY)
+            )
+            found += [closed] if (closed := next(fitting, None)) else []
+    return found
+
+
+def _done(view: SessionView) -> Iterator[tuple[str, str]]:
+    """Give what the session *view* did, each with the order before it: its commits, "Done: I wrote …" and the like."""
+    draft = view.note.draft
+    title = draft.title[max(0, draft.title.find(_COMMIT)) :]
+    for line in (*draft.lines, Line(title, asked=draft.asked)):
+        is_done = line.author == AGENT and re.match(pattern_of("status_line"), line.text, re.IGNORECASE)
+        if line.role == "" and (line.text.startswith(_COMMIT) or is_done):
+            order = line.asked or draft.asked
+            yield "" if re.search("[?？]", order) else order, line.text.removeprefix(_COMMIT)

@@ -10,8 +10,8 @@ from scripted_models import ModelServer, refusal, serve_models
 from session_notes import lines as said, write_note
 
 from memtool.consolidate.model import NamedLine, named_lines, read_answer
+from memtool.consolidate.proposals import read_sessions
 from memtool.consolidate.run import Outcome, consolidate
-from memtool.consolidate.session_views import read_sessions
 from memtool.consolidate.week import week_of
 from memtool.errors import ProviderFailed
 from memtool.settings import Settings

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from memtool.consolidate.proposals import LIKELY, Judge, Proposal, fault_of
+from memtool.consolidate.proposals import LIKELY, Proposal
+from memtool.consolidate.review import Judge, fault_of
 from memtool.memory.spans import Span
 from memtool.redaction import make_redactor
 from memtool.settings.sections import RedactSettings
@@ -33,17 +34,16 @@ def judge(*facts: Fact, told: tuple[str, ...] = ()) -> Judge:
     [
         ("Should errors.As() be used here?", "a question"),
         ("Use errors.As() instead of casts…", "a fragment"),
-        ("Leave the tests of ci.yml out for now", "of the moment"),
-        ("ci.yml 里的单元测试暂时跳过", "of the moment"),
+        ("Leave the tests of ci.yml out for now", "for the moment"),
+        ("ci.yml 里的单元测试暂时跳过", "for the moment"),
         ("Take the second option with the nightly job", "an option"),
         ("就用第二个方案，每晚跑任务", "an option"),
         ("Which one do you want? → “Redis streams”", "what it is about"),
         ("要哪个？ → “Redis”", "what it is about"),
-        ("x.py", "too little"),
         ("The key must be AKIAIOSFODNN7EXAMPLE in dev.env", "a secret"),
         ("在函数 [REDACTED] 里比较 repls 和 repls2", "a secret"),
-        ("errors.As() " + "must be used " * 20, "no single claim"),
-        ("This must be done in jwt.ts as well", "leans on"),
+        ("errors.As() " + "must be used " * 20, "one claim"),
+        ("This must be done in jwt.ts as well", "said before"),
     ],
 )
 def test_what_is_no_fact(text: str, why: str) -> None:
@@ -52,7 +52,7 @@ def test_what_is_no_fact(text: str, why: str) -> None:
 
 @pytest.mark.parametrize("text", ["All 214 tests pass now", "单元测试全部通过了，见 ci.yml"])
 def test_a_status_that_the_agent_reports_is_none(text: str) -> None:
-    assert "of the moment" in fault_of(proposal(text, author="agent"), REDACT)
+    assert "for the moment" in fault_of(proposal(text, author="agent"), REDACT)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_what_stands_is_known_and_what_was_rejected_stays_away() -> None:
         fact("a", "Errors must be checked with errors.As()"),
         fact("b", "Dates must be stored as UTC in orders.db", status="archived"),
     )
-    assert desk.judge(proposal("errors must be checked with `errors.As()`.")).fate == "new"
+    assert desk.judge(proposal("errors must be checked with `errors.As()`.")).fate == "known"
     assert desk.judge(proposal("errors must be checked with errors.As()."))[1:] == ("known", "a fact says so", "a")
     assert desk.judge(proposal("Dates must be stored as UTC in orders.db")).fate == "rejected"
 

@@ -15,8 +15,7 @@ from capture.inventions import INVENTED
 
 from memtool.capture.model_note import parse_note
 from memtool.consolidate.model import NamedLine, named_lines, read_answer
-from memtool.consolidate.proposals import Proposal
-from memtool.consolidate.session_views import SessionView
+from memtool.consolidate.proposals import Proposal, SessionView
 from memtool.vault.sessions import SessionNote, parse_session, render_session
 from scripts.record_replies import REPLIES, read_sessions
 

@@ -128,7 +128,7 @@ def test_a_week_parses_each_session_note_once(work: Workspace, monkeypatch: pyte
         parsed.append(text)
         return parse_session(text)
 
-    monkeypatch.setattr("memtool.consolidate.session_views.parse_session", counting)
+    monkeypatch.setattr("memtool.consolidate.proposals.parse_session", counting)
     monkeypatch.setattr("memtool.memory.spans.lines_of", lambda _: pytest.fail("a note was parsed again"))
     consolidate(work, WEEK, RunParts(review=True))
     assert sorted(parsed) == sorted({*parsed})
