@@ -145,7 +145,6 @@ def fresh_query(vault: str, asked: list[str], *, walk: bool = True) -> Answer:
 def vectors(folder: str, count: int, dimension: int, repeat: int) -> Answer:
     """Find the vectors nearest to a random one; the chunks nearest to it; multiply a matrix in memory with it."""
     from benchmarks.meaning import RandomEmbedder, fill  # noqa: PLC0415  (no other sample may pay for numpy)
-    from memtool.index.semantic import Vectors, semantic_search  # noqa: PLC0415
 
     embedder = RandomEmbedder(dimension)
     with fill(Path(folder), embedder, count) as (db, store):
@@ -153,7 +152,7 @@ def vectors(folder: str, count: int, dimension: int, repeat: int) -> Answer:
         return _in_turn(
             repeat,
             vectors=lambda: store.nearest(asked, floors.BEST),
-            chunks=lambda: semantic_search(db, Vectors(embedder, store), "", Filter(_TODAY), ()),
+            chunks=lambda: store.semantic(db, embedder.embed_query(""), Filter(_TODAY), ()),
             floor=lambda: matrix @ asked,
         )
 

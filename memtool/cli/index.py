@@ -16,8 +16,8 @@ from memtool.cli.options import with_json
 from memtool.cli.session import Session
 from memtool.embeddings import open_embedder
 from memtool.errors import MemtoolError, ProviderFailed
-from memtool.index.engine import Index, use_index
-from memtool.index.lookup import index_notices, once, status
+from memtool.index.engine import Index, once, use_index
+from memtool.index.lookup import status
 from memtool.index.semantic import chunks_waiting, embed, forget_unused, has_other_scripts, open_vectors, words_only
 from memtool.index.turn_table import follow_sources
 from memtool.text.lines import counted
@@ -52,7 +52,7 @@ def command(session: Session, *, rebuild: bool, only_status: bool, model: str | 
 
 
 def _answer(session: Session, index: Index, making: Callable[[Index], list[str]] | None) -> dict[str, Any]:
-    notices = [*session.settings.notices, *index_notices(index)]
+    notices = [*session.settings.notices, *index.notices()]
     applied = index.applied
     if making:
         notices += making(index)

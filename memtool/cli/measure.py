@@ -19,7 +19,7 @@ from memtool.index.engine import Index, Place, use_index
 from memtool.index.evaluation import KnownQuestion, Suite, read_suites
 from memtool.index.filters import Filter
 from memtool.index.lookup import note_refs
-from memtool.index.search import search
+from memtool.index.search import ask
 from memtool.index.semantic import VectorSource
 from memtool.recall.expectations import parse_expectations, try_expectations
 from memtool.text.lines import counted
@@ -111,7 +111,7 @@ def _compare(session: Session, index: Index, questions: Sequence[KnownQuestion],
     wanted = Filter(session.work.now().date())
     for way in ways:
         try:
-            places = [_places(index, source, wanted, question, way) for question in questions]
+            places = [_places(source, wanted, question, way) for question in questions]
             results[way.name] = evaluation.evaluate(questions, places)
         except MemtoolError as error:
             if len(ways) == 1:
@@ -121,14 +121,11 @@ def _compare(session: Session, index: Index, questions: Sequence[KnownQuestion],
     return {"questions": len(questions), "results": results, "notices": notices}
 
 
-def _places(index: Index, source: VectorSource, wanted: Filter, question: KnownQuestion, way: Way) -> list[Location]:
+def _places(source: VectorSource, wanted: Filter, question: KnownQuestion, way: Way) -> list[Location]:
     text = question.query
-    chosen = source.choose(text, way.mode)
     if way.mode != "bm25":  # without vectors the row would only repeat that of bm25: this raises the reason
         source.choose(text, "vector")
-    found = search(
-        index, text, wanted, limit=evaluation.DEPTH, mode=chosen.mode, fusion=way.fusion, vectors=chosen.vectors
-    )
+    found = ask(source, text, wanted, limit=evaluation.DEPTH, mode=way.mode, fusion=way.fusion)
     return [hit.memory.place for hit in found.hits]
 
 

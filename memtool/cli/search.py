@@ -16,11 +16,12 @@ from memtool.cli import output
 from memtool.cli.options import ALL_PROJECTS, AT, PAGE, PROJECTS, with_json
 from memtool.cli.session import Session
 from memtool.errors import MemtoolError, UsageError
-from memtool.index.engine import Index, Place, use_index
+from memtool.index.engine import Index, Place, once, use_index
 from memtool.index.filters import Filter, Transcripts, only_time, parse_day
-from memtool.index.lookup import SearchResult, index_notices, once, projects_in, reach
-from memtool.index.search import newest, search, snippet_of, unknown_names
-from memtool.index.semantic import Chosen, VectorSource
+from memtool.index.ranking import SearchResult
+from memtool.index.reach import projects_in, reach
+from memtool.index.search import ask, newest, snippet_of, unknown_names
+from memtool.index.semantic import VectorSource
 from memtool.recall.uses import count_uses, read_uses
 from memtool.text.lines import without_surrogates
 from memtool.text.tokens import index_terms, term_spans
@@ -103,20 +104,20 @@ def command(
         place = session.place(progress=progress)
         looked = use_index(place, lambda index: _look(session, index, text, wanted, here, page))
     took = time.perf_counter() - started
-    chosen, found = looked.chosen, looked.found._replace(hits=_with_contradictions(looked.found.hits))
+    found = looked.found._replace(hits=_with_contradictions(looked.found.hits))
     if explain:
         found = found._replace(hits=_with_uses(place, found.hits))
     elif text:
         shown = found.hits if session.as_json else found.hits[: len(looked.answers)]
         count_uses(place.folder, (hit.memory.key for hit in shown))
     if session.as_json:
-        notices = [*session.settings.notices, *chosen.notices, *found.notices]
+        notices = [*session.settings.notices, *found.all_notices]
         hits = [_fields(hit) for hit in found.hits]
         answer = {"query": text, "mode": found.mode, "hits": hits, "took_ms": round(took * 1000, 1), "notices": notices}
         output.emit_json(answer | _of_team(team) if team else answer)
         return
-    lasting = [*session.settings.notices, *chosen.lasting]
-    output.say(*once(place.folder, lasting), *chosen.passing, *found.notices)
+    lasting = [*session.settings.notices, *found.lasting]
+    output.say(*once(place.folder, lasting), *found.passing, *found.notices)
     _print(session, looked._replace(found=found), explain=explain, where=" in your own vault" if team else "")
     if team:
         _print_team(team)
@@ -141,9 +142,8 @@ def _print_team(team: SharedQuestion) -> None:
 
 
 class _Looked(NamedTuple):
-    """The ranking that was chosen, the hits, and for a person the statements of each hit that answer."""
+    """The hits, and for a person the statements of each hit that answer."""
 
-    chosen: Chosen
     found: SearchResult
     answers: Sequence[MemoryAnswer] = ()
 
@@ -151,14 +151,14 @@ class _Looked(NamedTuple):
 def _look(session: Session, index: Index, text: str, wanted: Filter, here: str, page: int) -> _Looked:
     """Return page number *page* of the hits for *text*, or of all notes; for a person, each memory once."""
     kept, narrowed = _kept_to(here, index, wanted)
-    notices = (*unknown_names(index, wanted), *narrowed)
     limit = session.settings.search.limit
     if not text:
         limit = limit if session.settings.origins["search.limit"] == "command line" else 20
         listed = newest(index, kept, limit=limit, page=page)
         pages = -(-listed.total // limit)
         more = [f"page {page} of {pages}; `--page {page + 1}` shows the next"] if page < pages else []
-        looked = _Looked(Chosen(_LIST), SearchResult(listed.hits, _LIST, (*index_notices(index), *more, *notices)))
+        notices = (*index.notices(), *more, *unknown_names(index, wanted), *narrowed)
+        looked = _Looked(SearchResult(listed.hits, _LIST, notices))
         if session.as_json:
             return looked
         from memtool.recall.answers.answer import LISTED
@@ -167,16 +167,16 @@ def _look(session: Session, index: Index, text: str, wanted: Filter, here: str, 
         return looked._replace(answers=answers_of(index.db, "", listed.hits, LISTED))
     source = VectorSource(index, session.settings, session.work.cache)
     if session.as_json:
-        chosen, found = _search(session, index, source, text, kept, limit * page)
-        return _Looked(chosen, SearchResult(found.hits[limit * (page - 1) :], found.mode, (*found.notices, *notices)))
+        found = ask(source, text, kept, limit=limit * page)
+        return _Looked(found._replace(hits=found.hits[limit * (page - 1) :], notices=(*found.notices, *narrowed)))
     from memtool.recall.answers.answer import PRINTED
     from memtool.recall.answers.found import CHUNKS, answers_of, memories
 
-    chosen, found = _search(session, index, source, text, kept, limit * page * CHUNKS)
+    found = ask(source, text, kept, limit=limit * page * CHUNKS)
     every = memories(found.hits)
     shown = every[limit * (page - 1) : limit * page]
     answers = answers_of(index.db, text, shown, PRINTED, best=every[0].score if every else 0.0, is_first=page == 1)
-    return _Looked(chosen, SearchResult(tuple(shown), found.mode, (*found.notices, *notices)), answers)
+    return _Looked(found._replace(hits=tuple(shown), notices=(*found.notices, *narrowed)), answers)
 
 
 def _kept_to(here: str, index: Index, wanted: Filter) -> tuple[Filter, list[str]]:
@@ -188,17 +188,6 @@ def _kept_to(here: str, index: Index, wanted: Filter) -> tuple[Filter, list[str]
     return wanted._replace(projects=reach(index.db, here)), [notice]
 
 
-def _search(
-    session: Session, index: Index, source: VectorSource, text: str, wanted: Filter, limit: int
-) -> tuple[Chosen, SearchResult]:
-    known = session.settings.search
-    chosen = source.choose(text, known.mode)
-    found = search(
-        index, text, wanted, limit=limit, mode=chosen.mode, fusion=known.fusion, vectors=chosen.vectors
-    )  # fmt: skip
-    return chosen, SearchResult(found.hits, found.mode, (*index_notices(index), *found.notices))
-
-
 def _search_batch(session: Session, wanted: Filter, here: str, limit: int) -> None:
     questions = list(_questions())
     notices = dict.fromkeys(session.settings.notices)
@@ -208,8 +197,8 @@ def _search_batch(session: Session, wanted: Filter, here: str, limit: int) -> No
         notices.update(dict.fromkeys(narrowed))
         source, found = VectorSource(index, session.settings, session.work.cache), []
         for name, text in questions:
-            chosen, one = _search(session, index, source, text, kept, limit)
-            notices.update(dict.fromkeys(chosen.notices))
+            one = ask(source, text, kept, limit=limit)
+            notices.update(dict.fromkeys((*one.lasting, *one.passing)))
             found.append({"id": name, "results": [_fields(hit) for hit in one.hits]})
         return found
 

@@ -12,7 +12,7 @@ from memtool.cli.options import ALL_PROJECTS, PROJECTS, with_json
 from memtool.cli.session import Session
 from memtool.errors import NoteNotFound
 from memtool.index.engine import Index, use_index
-from memtool.index.lookup import projects_in, reach
+from memtool.index.reach import projects_in, reach
 from memtool.memory.timeline import Event, Timeline, timeline
 from memtool.text.lines import without_surrogates
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import contextlib
 import time
+import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
@@ -188,6 +189,28 @@ class Index(ABC):
         rows = self.db.execute("SELECT ref, problem FROM note WHERE problem <> '' ORDER BY ref")
         return [*self.problems, *(broken(ref, problem) for ref, problem in rows)]
 
+    def notices(self) -> list[str]:
+        """Return a sentence for each thing that the user should know of the index that was opened."""
+        notices = []
+        if self.rebuilt:
+            notices.append(f"the index was built anew: {self.rebuilt}")
+        if self.resumed:
+            notices.append(f"indexing was interrupted before and went on: {self.resumed:,} files were done already")
+        if self.behind:
+            notices.append("another process is indexing: the newest notes may be missing")
+        if self.unanswered:
+            notices.append(
+                "the service of this vault does not answer: search goes on without it. `memtool serve --status`"
+            )
+        if self.waiting:
+            notices.append(f"{self.waiting:,} new or changed files are being read: they may be missing")
+        touched = {*self.applied.added, *self.applied.changed}
+        news = [note for note in self.broken_notes() if note.ref in touched] if touched else []
+        notices += [f"{note.ref}: {note.reason}" for note in news[:3]]
+        if len(news) > 3:
+            notices.append(f"and {len(news) - 3} more files that cannot be read well: see `memtool doctor`")
+        return notices
+
     @abstractmethod
     def is_settled_by(self, found: Scan) -> bool:
         """Return whether the index is known to hold all that *found* shows, with no file to be read again."""
@@ -225,6 +248,19 @@ def use_index(place: Place, use: Callable[[Index], T], *, rebuild: bool = False)
         DatabaseUnavailable, SchemaMismatch: the server refuses.
     """
     return place.keeper.use(place, use, rebuild=rebuild)
+
+
+def once(folder: Path, notices: Iterable[str]) -> list[str]:
+    """Return those of *notices* that were not returned before for the vault whose state is in *folder*."""
+    fresh = []
+    for notice in notices:
+        said = folder / "said" / f"{zlib.crc32(notice.encode()):08x}"
+        if not said.exists():
+            fresh.append(notice)
+            with contextlib.suppress(OSError):  # if it cannot be remembered, it is said again
+                said.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                said.touch(mode=0o600)
+    return fresh
 
 
 def apply(place: Place, writer: Writer, found: Scan, pending: Changes, *, batch: int = 0) -> Applied:

@@ -57,6 +57,14 @@ class LexicalHit:
         self.completed = False  # whether a completed word alone found it
 
     @property
+    def factors(self) -> dict[str, float]:
+        """What its score is made of besides its own BM25."""
+        return {
+            "note": self.note, "pairs": self.pairs, "dated": self.dated, "people": self.people,
+            "characters": self.characters, "named": self.named, "completed": self.completed,
+        }  # fmt: skip
+
+    @property
     def score(self) -> float:
         """Return the score by which the lexical ranking is ordered; larger is better."""
         factors = (1 + CHARACTER_WEIGHT * self.characters) * (1 + DATE_WEIGHT * self.dated)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
-import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -15,12 +13,10 @@ from memtool.errors import MemtoolError, NoteNotFound, UsageError
 from memtool.index import schema
 from memtool.index.engine import Index
 from memtool.settings import Settings
-from memtool.text.scripts import is_unspaced
 from memtool.text.tokens import fold
 from memtool.vault.files import read_text
 from memtool.vault.forgotten import ForgottenTexts, is_forgotten
 from memtool.vault.hand_edits import forgotten_in
-from memtool.vault.memory import Found
 from memtool.vault.reading import Reading, Ref, parse_ref, resolve
 from memtool.vault.session_names import note_of
 
@@ -28,24 +24,6 @@ if TYPE_CHECKING:
     from memtool.index.engine import Index
     from memtool.index.filters import Filter
     from memtool.index.tables import Tables
-
-_SHORTEST_NAME = 3  # characters of a name by which a text asks for a project; two where words have no spaces
-# One step of the index for each project: `SELECT DISTINCT` would walk over all chunks.
-_PROJECTS = """
-WITH RECURSIVE each (name) AS (
-    SELECT min(project) FROM chunk
-    UNION ALL SELECT (SELECT min(project) FROM chunk WHERE project > name) FROM each WHERE name IS NOT NULL
-)
-SELECT name FROM each WHERE name <> ''
-"""
-
-
-class SearchResult(NamedTuple):
-    """The hits of one query, best first; the mode that was really used; what the user should know."""
-
-    hits: tuple[Found, ...]
-    mode: str
-    notices: tuple[str, ...] = ()
 
 
 def note_refs(db: Tables) -> list[str]:
@@ -205,9 +183,6 @@ def _archived(db: Tables, project: str) -> Iterator[str]:
         yield text.partition("\n")[0] if fact_id else title
 
 
-_NAMED = 3  # files
-
-
 def status(index: Index, settings: Settings, cache: Path) -> dict[str, Any]:
     """Return counts, places and problems of *index*, ready for JSON."""
     chunks = _count(index, "SELECT count(*) FROM chunk")
@@ -239,74 +214,3 @@ def _vectors(index: Index, settings: Settings, cache: Path, chunks: int) -> dict
         return {"model": "", "chunks": 0, "skipped": 0, "why": str(error)}
     waiting, skipped = (count(index.db, embedder.name) for count in (chunks_waiting, chunks_skipped))
     return {"model": embedder.name, "chunks": chunks - waiting - skipped, "skipped": skipped, "why": ""}
-
-
-def index_notices(index: Index) -> list[str]:
-    """Return a sentence for each thing to know of the index that was opened."""
-    notices = []
-    if index.rebuilt:
-        notices.append(f"the index was built anew: {index.rebuilt}")
-    if index.resumed:
-        notices.append(f"indexing was interrupted before and went on: {index.resumed:,} files were done already")
-    if index.behind:
-        notices.append("another process is indexing: the newest notes may be missing")
-    if index.unanswered:
-        notices.append("the service of this vault does not answer: search goes on without it. `memtool serve --status`")
-    if index.waiting:
-        notices.append(f"{index.waiting:,} new or changed files are being read: they may be missing")
-    touched = {*index.applied.added, *index.applied.changed}
-    news = [note for note in index.broken_notes() if note.ref in touched] if touched else []
-    notices += [f"{note.ref}: {note.reason}" for note in news[:_NAMED]]
-    if len(news) > _NAMED:
-        notices.append(f"and {len(news) - _NAMED} more files that cannot be read well: see `memtool doctor`")
-    return notices
-
-
-def once(folder: Path, notices: Iterable[str]) -> list[str]:
-    """Return those of *notices* that were not returned before for the vault whose state is in *folder*."""
-    fresh = []
-    for notice in notices:
-        said = folder / "said" / f"{zlib.crc32(notice.encode()):08x}"
-        if not said.exists():
-            fresh.append(notice)
-            with contextlib.suppress(OSError):  # if it cannot be remembered, it is said again
-                said.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-                said.touch(mode=0o600)
-    return fresh
-
-
-def reach(db: Tables, here: str, text: str = "") -> tuple[str, ...]:
-    """Return the projects whose chunks may surface, as a `Filter` takes them: an empty name is that of none.
-
-    Args:
-        db: an open index.
-        here: the project at hand; without one, everything may surface, and the answer is empty.
-        text: what somebody says; it asks for the projects that it names.
-    """
-    if not here:
-        return ()
-    others = (name for name in projects_in(db) if name.casefold() != here.casefold()) if text else ()
-    return (here, "", *(name for name in others if is_named(name, text)))
-
-
-def projects_in(db: Tables) -> list[str]:
-    """Return the names of the projects that the index *db* holds anything of."""
-    return [row[0] for row in db.execute(_PROJECTS)]
-
-
-def is_named(project: str, text: str) -> bool:
-    """Return whether *text* holds the name of *project* as a whole, whatever its case."""
-    name, text = fold(project), fold(text)
-    at = text.find(name) if len(name) >= _SHORTEST_NAME - any(map(is_unspaced, name)) else -1
-    while at >= 0:
-        around = (text[at - 1 : at], name[:1]), (text[at + len(name) :][:1], name[-1:])
-        if not any(_goes_on(beside, edge) for beside, edge in around):
-            return True
-        at = text.find(name, at + 1)
-    return False
-
-
-def _goes_on(beside: str, edge: str) -> bool:
-    """Return whether a word, or a name with dashes, goes on from *edge* to the character *beside* it."""
-    spaced = not is_unspaced(beside) and not is_unspaced(edge) if beside else False
-    return spaced and (beside.isalnum() or beside in "_-")

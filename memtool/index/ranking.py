@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from memtool.text.markdown import find_links
 from memtool.text.similarity import are_alike, trigrams
 from memtool.vault.layout import DAILY
 
 if TYPE_CHECKING:
-    from memtool.index.tables import Tables
+    from memtool.index.tables import Semantic, Tables
+    from memtool.vault.memory import Found
 
 RRF_K = 60
 LEAST_LEXICAL = 0.4  # weight of the lexical side where its best chunk holds nothing of the query
@@ -18,6 +19,25 @@ COVERED_LEXICAL = 0.35  # what is added where it holds all of it
 FULL_MEANING = 3.0  # standard deviations above the mean at which a likeness counts as much as the best of words
 NEAR_DUPLICATE = 0.83  # Jaccard over character trigrams
 LOOKED_AT = 20  # hits, among which no two are near-duplicates
+
+
+class SearchResult(NamedTuple):
+    """The hits of one query, best first; the mode that was really used; what the user should know.
+
+    *notices* are about the query and the index, *lasting* and *passing* ones about vectors: the former are worth saying
+    once, the latter each time.
+    """
+
+    hits: tuple[Found, ...]
+    mode: str
+    notices: tuple[str, ...] = ()
+    lasting: tuple[str, ...] = ()
+    passing: tuple[str, ...] = ()
+
+    @property
+    def all_notices(self) -> tuple[str, ...]:
+        """All that the user should know."""
+        return (*self.lasting, *self.passing, *self.notices)
 
 
 def reciprocal_rank_fusion(rankings: Sequence[Sequence[int]], *, k: int = RRF_K) -> dict[int, float]:
@@ -29,20 +49,19 @@ def reciprocal_rank_fusion(rankings: Sequence[Sequence[int]], *, k: int = RRF_K)
     return scores
 
 
-def adaptive_fusion(
-    lexical: Mapping[int, float], semantic: Mapping[int, float], *, mean: float, deviation: float, weight: float
-) -> dict[int, float]:
-    """Merge by a weighted sum of normalised scores: *weight* for the lexical side, the rest for the semantic one.
+def adaptive_fusion(words: Mapping[int, float], semantic: Semantic, weight: float) -> dict[int, float]:
+    """Merge by a weighted sum of normalised scores: *weight* for the *words*, the rest for their meaning.
 
-    Lexical scores are divided by the best. Likenesses are measured from their *mean* in units that belong to the model
-    (*deviation*) rather than to the question, so that meaning has no say where nothing means what was asked.
+    Scores of words are divided by the best. Likenesses are measured from their mean in units that belong to the model
+    (the deviation) rather than to the question, so that meaning has no say where nothing means what was asked.
     """
-    best = max(lexical.values(), default=0.0) or 1.0
-    span = FULL_MEANING * deviation or 1.0
+    best = max(words.values(), default=0.0) or 1.0
+    span = FULL_MEANING * semantic.deviation or 1.0
+    alike, mean = semantic.scores, semantic.mean
     return {
-        chunk_id: weight * lexical.get(chunk_id, 0.0) / best
-        + (1 - weight) * max(0.0, (semantic.get(chunk_id, mean) - mean) / span)
-        for chunk_id in {**lexical, **semantic}
+        chunk_id: weight * words.get(chunk_id, 0.0) / best
+        + (1 - weight) * max(0.0, (alike.get(chunk_id, mean) - mean) / span)
+        for chunk_id in {**words, **alike}
     }
 
 

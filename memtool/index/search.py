@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,20 +13,19 @@ from memtool.index import ranking
 from memtool.index.engine import Index
 from memtool.index.filters import SHIPPED, Filter
 from memtool.index.lexical import Lexical, completed_terms, coverage, lexical_search
-from memtool.index.lookup import SearchResult
-from memtool.index.ranking import sessions_of_days
-from memtool.index.semantic import Vectors, semantic_search
+from memtool.index.ranking import SearchResult
 from memtool.index.tables import CANDIDATES, Semantic
 from memtool.text.languages import all_labels
 from memtool.text.tokens import is_stop_word, query_terms, term_spans
 from memtool.vault.memory import Found, Location, Memory
 
 if TYPE_CHECKING:
+    from memtool.index.semantic import Vectors, VectorSource
     from memtool.index.tables import Tables
 
 LONGEST_QUERY = 20_000  # characters
 _FIELDS = (
-    "c.start_line, c.end_line, c.heading, c.text, c.kind, c.project, c.date, c.category, c.fact_id, c.author,"
+    "c.id, c.start_line, c.end_line, c.heading, c.text, c.kind, c.project, c.date, c.category, c.fact_id, c.author,"
     " c.tags, c.expires, c.status, n.ref AS path, n.title"
 )
 _DAY = "CASE WHEN c.date <> '' THEN c.date ELSE date(n.mtime_ns / 1000000000, 'unixepoch', 'localtime') END"
@@ -48,8 +47,27 @@ class Snippet(NamedTuple):
         return self.text.replace("\n", " ")
 
 
+def ask(
+    source: VectorSource, text: str, wanted: Filter, *, limit: int, mode: str = "", fusion: str = ""
+) -> SearchResult:
+    """Return what answers *text* in the index of *source*: by words and by meaning, as far as there are vectors.
+
+    Every interface asks here. *mode* and *fusion* are those of the settings unless they are given.
+
+    Raises:
+        MemtoolError: the mode is `vector`, and there are no vectors.
+    """
+    settings, index = source.settings.search, source.index
+    chosen = source.choose(text, mode or settings.mode)
+    found = search(
+        index, text, wanted, limit=limit, mode=chosen.mode, fusion=fusion or settings.fusion, vectors=chosen.vectors
+    )
+    notices = (*index.notices(), *found.notices, *unknown_names(index, wanted))
+    return found._replace(notices=notices, lasting=chosen.lasting, passing=chosen.passing)
+
+
 class Ranking(NamedTuple):
-    """Chunks, best first, with their final score."""
+    """Chunks, best first, with their final score; *weight* is that of words beside meaning."""
 
     scores: dict[int, float]
     mode: str
@@ -68,7 +86,7 @@ def search(
     fusion: str = "adaptive",
     vectors: Vectors | None = None,
 ) -> SearchResult:
-    """Return the chunks of *index* that answer *text*.
+    """Return the chunks of *index* that answer *text*, and the turns of sessions that do so better.
 
     Args:
         index: an open index.
@@ -112,37 +130,26 @@ def _rank(
     words = {hit.chunk_id: hit.score for hit in lexical.hits}
     if mode == "bm25" or vectors is None or not text.strip():
         return Ranking(words, "bm25", lexical)
-    semantic = semantic_search(db, vectors, text, wanted, words)
+    semantic = vectors.store.semantic(db, vectors.embedder.embed_query(text), wanted, words)
     if mode == "vector":
-        return Ranking(semantic.scores, mode, lexical, semantic, weight=0.0)
+        return Ranking(_best_first(semantic.scores), mode, lexical, semantic, weight=0.0)
     if fusion == "rrf":
-        merged = ranking.reciprocal_rank_fusion([list(words), _in_order(semantic.scores)])
-        return Ranking(merged, mode, lexical, semantic)
-    weight = ranking.lexical_weight(_covered(db, lexical))
-    merged = ranking.adaptive_fusion(
-        words, semantic.scores, mean=semantic.mean, deviation=semantic.deviation, weight=weight
-    )
-    return Ranking(merged, mode, lexical, semantic, weight)
+        merged = ranking.reciprocal_rank_fusion([list(words), list(_best_first(semantic.scores))])
+        return Ranking(_best_first(merged), mode, lexical, semantic)
+    weight = ranking.lexical_weight(coverage(db, lexical.terms, lexical.best) if lexical.hits else 0.0)
+    merged = ranking.adaptive_fusion(words, semantic, weight)
+    return Ranking(_best_first(merged), mode, lexical, semantic, weight)
 
 
-def _covered(db: Tables, lexical: Lexical) -> float:
-    """Return the share of the query's idf that the best lexical chunk holds."""
-    if not lexical.hits:
-        return 0.0
-    return coverage(db, lexical.terms, lexical.best)
-
-
-def _in_order(scores: dict[int, float]) -> list[int]:
-    return sorted(scores, key=lambda chunk_id: (-scores[chunk_id], chunk_id))
+def _best_first(scores: Mapping[int, float]) -> dict[int, float]:
+    return dict(sorted(scores.items(), key=lambda scored: (-scored[1], scored[0])))
 
 
 def _hits(db: Tables, ranked: Ranking, terms: Sequence[str], limit: int) -> list[Found]:
-    order = list(ranked.scores) if ranked.mode == "bm25" else _in_order(ranked.scores)
-    yields = sessions_of_days(db, order)
-    scores = ranking.yielding({chunk_id: ranked.scores[chunk_id] for chunk_id in order}, yields)
+    scores = ranking.yielding(ranked.scores, ranking.sessions_of_days(db, list(ranked.scores)))
     order = list(scores)
     kept = ranking.without_near_duplicates(order, _reader_of_texts(db, order, limit), limit)
-    rows = _chunks(db, kept)
+    rows = {row["id"]: row for row in _chunk_rows(db, f"WHERE c.id IN ({', '.join(map(str, kept))})")}
     spelt = [part for form in ranked.lexical.spelt for part in form.split(" ") if not is_stop_word(part)]
     marked = frozenset([*terms, *spelt, *completed_terms(ranked.lexical.completed)])
     reasons = _Reasons(ranked)
@@ -165,15 +172,6 @@ def _reader_of_texts(db: Tables, order: Sequence[int], at_once: int) -> Callable
     return text_of
 
 
-def _chunks(db: Tables, chunk_ids: Iterable[int]) -> dict[int, dict[str, Any]]:
-    ids = ", ".join(map(str, chunk_ids))
-    cursor = db.execute(
-        f"SELECT c.id, {_FIELDS} FROM chunk AS c JOIN note AS n ON n.id = c.note_id WHERE c.id IN ({ids})"
-    )
-    names = [column[0] for column in cursor.description]
-    return {row[0]: dict(zip(names[1:], row[1:], strict=True)) for row in cursor}
-
-
 class _Reasons:
     """The parts of each chunk's score: its rank and score in each list, and every factor."""
 
@@ -181,37 +179,43 @@ class _Reasons:
         self._ranked = ranked
         self._words = {hit.chunk_id: (rank, hit) for rank, hit in enumerate(ranked.lexical.hits, 1)}
         self._best = max((hit.score for hit in ranked.lexical.hits), default=1.0) or 1.0
-        order = _in_order(ranked.semantic.scores) if ranked.semantic else []
-        self._meaning = {chunk_id: rank for rank, chunk_id in enumerate(order, 1)}
+        order = _best_first(ranked.semantic.scores) if ranked.semantic else {}
+        self._meaning = {chunk_id: (rank, score) for rank, (chunk_id, score) in enumerate(order.items(), 1)}
 
     def of(self, chunk_id: int) -> dict[str, Any]:
         why: dict[str, Any] = {}
-        if chunk_id in self._words:
-            rank, hit = self._words[chunk_id]
-            why["bm25"] = {"rank": rank, "score": round(hit.bm25, 4)}
-            factors = {"note": round(hit.note, 4), "pairs": round(hit.pairs, 4), "dated": hit.dated}
-            factors |= {
-                "people": round(hit.people, 3),
-                "characters": round(hit.characters, 3),
-                "named": round(hit.named, 4),
-            }
-            factors |= {"completed": hit.completed}
-            why["bm25"] |= {name: value for name, value in factors.items() if value}
-        if self._ranked.semantic and chunk_id in self._meaning:
-            score = self._ranked.semantic.scores[chunk_id]
-            why["vector"] = {"rank": self._meaning[chunk_id], "score": round(score, 4)}
+        rank, hit = self._words.get(chunk_id, (0, None))
+        if hit:
+            factors = {name: round(value, 4) for name, value in hit.factors.items() if value}
+            why["bm25"] = {"rank": rank, "score": round(hit.bm25, 4), **factors}
+        if chunk_id in self._meaning:
+            rank, likeness = self._meaning[chunk_id]
+            why["vector"] = {"rank": rank, "score": round(likeness, 4)}
         if self._ranked.mode == "hybrid":
-            why["lexical_weight"] = round(self._ranked.weight, 3)
-            why |= self._parts(chunk_id)
+            weight = self._ranked.weight
+            why["lexical_weight"] = round(weight, 3)
+            if weight < 1.0:  # else ranks were merged, not scores
+                words = weight * hit.score / self._best if hit else 0.0
+                why |= {"by_words": round(words, 4), "by_meaning": round(self._ranked.scores[chunk_id] - words, 4)}
         return why
 
-    def _parts(self, chunk_id: int) -> dict[str, float]:
-        """Return the shares of words and of meaning in a score; they make it up together."""
-        if self._ranked.weight == 1.0:  # ranks were merged, not scores
-            return {}
-        _, hit = self._words.get(chunk_id, (0, None))
-        words = self._ranked.weight * hit.score / self._best if hit else 0.0
-        return {"by_words": round(words, 4), "by_meaning": round(self._ranked.scores[chunk_id] - words, 4)}
+
+def _chunk_rows(db: Tables, which: str, values: Sequence[Any] = ()) -> Iterator[Mapping[str, Any]]:
+    """Give the rows of the chunks `c` of notes `n` that the clauses *which* select."""
+    cursor = db.execute(f"SELECT {_FIELDS} FROM chunk AS c JOIN note AS n ON n.id = c.note_id {which}", values)
+    names = [column[0] for column in cursor.description]
+    return (dict(zip(names, row, strict=True)) for row in cursor)
+
+
+def _memory(row: Mapping[str, Any]) -> Memory:
+    """Return the memory in a row of `_FIELDS`."""
+    place = Location(row["path"], row["start_line"], row["end_line"])
+    return Memory(
+        row["fact_id"] or place.path, row["text"], row["kind"], place,
+        title=row["title"], heading=row["heading"], author=row["author"], project=row["project"],
+        category=row["category"], date=row["date"], tags=tuple(row["tags"].split()), expires=row["expires"],
+        status="" if row["status"] == "active" else row["status"],
+    )  # fmt: skip
 
 
 class Page(NamedTuple):
@@ -227,17 +231,13 @@ def newest(index: Index, wanted: Filter, *, limit: int, page: int = 1) -> Page:
     What `memtool init` wrote is listed once somebody has added to it: until then its text is but its title.
     """
     where, values = wanted.where()
-    where += f" AND NOT (c.text = n.title AND n.ref IN {SHIPPED})"
-    chunks = "FROM chunk AS c JOIN note AS n ON n.id = c.note_id"
-    first = f"SELECT min(c.id) AS id {chunks} WHERE {where} GROUP BY c.note_id, c.fact_id"
-    total = index.db.execute(f"SELECT count(*) FROM ({first}) AS listed", values).fetchone()[0]
-    cursor = index.db.execute(
-        f"SELECT {_FIELDS} {chunks} WHERE c.id IN ({first})"
-        f" ORDER BY {_DAY} DESC, n.mtime_ns DESC, n.ref, c.id LIMIT ? OFFSET ?",
-        [*values, limit, limit * (page - 1)],
+    first = (
+        "SELECT min(c.id) AS id FROM chunk AS c JOIN note AS n ON n.id = c.note_id"
+        f" WHERE {where} AND NOT (c.text = n.title AND n.ref IN {SHIPPED}) GROUP BY c.note_id, c.fact_id"
     )
-    names = [column[0] for column in cursor.description]
-    rows = (dict(zip(names, row, strict=True)) for row in cursor)
+    total = index.db.execute(f"SELECT count(*) FROM ({first}) AS listed", values).fetchone()[0]
+    order = f"ORDER BY {_DAY} DESC, n.mtime_ns DESC, n.ref, c.id LIMIT ? OFFSET ?"
+    rows = _chunk_rows(index.db, f"WHERE c.id IN ({first}) {order}", [*values, limit, limit * (page - 1)])
     return Page(tuple(Found(_memory(row), shown=_decisions(row, wanted)) for row in rows), int(total))
 
 
@@ -247,18 +247,19 @@ def unknown_names(index: Index, wanted: Filter) -> Iterator[str]:
         rows = index.db.execute(f"SELECT DISTINCT {column} FROM chunk WHERE {column} <> ''") if names else ()
         known = {row[0].casefold(): row[0] for row in rows}
         for name in names:
-            if name.casefold() not in known:
+            if name and name.casefold() not in known:
                 from difflib import get_close_matches  # takes milliseconds, and mostly there is nothing to say
 
                 from memtool.vault.kinds import CATEGORIES
 
                 names_there_are = [*known, *(CATEGORIES if column == "category" else ())]
                 near = [known.get(each, each) for each in get_close_matches(name.casefold(), names_there_are, 1)]
-                told = f"did you mean '{near[0]}'?" if near else f"there are {_listed(known.values())}"
+                some = ", ".join(sorted(islice(known.values(), 9)))
+                told = f"did you mean '{near[0]}'?" if near else f"there are {some}"
                 yield f"no note has the {column} '{name}'; {told if known else 'none has any'}"
 
 
-def _decisions(row: dict[str, Any], wanted: Filter) -> str:
+def _decisions(row: Mapping[str, Any], wanted: Filter) -> str:
     """Return the decisions in a session's chunk, if it is they that are asked for: then the list shows them."""
     if row["kind"] != "session" or "decision" not in {*wanted.kinds, *wanted.categories}:
         return ""
@@ -266,22 +267,6 @@ def _decisions(row: dict[str, Any], wanted: Filter) -> str:
     from memtool.vault.sessions import lines_of
 
     return "\n".join(line.text for line in lines_of(row["text"], row["heading"]) if line.role == DECISION)
-
-
-def _listed(names: object) -> str:
-    some = sorted(islice(iter(names), 9))  # type: ignore[call-overload]
-    return ", ".join(map(str, some))
-
-
-def _memory(row: Mapping[str, Any]) -> Memory:
-    """Return the memory in a row of `_FIELDS`."""
-    place = Location(row["path"], row["start_line"], row["end_line"])
-    return Memory(
-        row["fact_id"] or place.path, row["text"], row["kind"], place,
-        title=row["title"], heading=row["heading"], author=row["author"], project=row["project"],
-        category=row["category"], date=row["date"], tags=tuple(row["tags"].split()), expires=row["expires"],
-        status="" if row["status"] == "active" else row["status"],
-    )  # fmt: skip
 
 
 def snippet_of(found: Found) -> Snippet:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtool.errors import MemtoolError, ProviderFailed, ProviderMissing
 from memtool.index.engine import Index, Progress, no_progress
-from memtool.index.filters import Filter
 from memtool.settings import Settings
 
 if TYPE_CHECKING:
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from memtool.embeddings import Embedder
-    from memtool.index.tables import Semantic, Tables, VectorShelf
+    from memtool.index.tables import Tables, VectorShelf
 
 _CHUNKS_AT_ONCE = 128
 _SAMPLE = 2_000  # chunks, the newest, that tell in which scripts a vault is written
@@ -148,11 +147,6 @@ class Vectors(NamedTuple):
     store: VectorShelf
 
 
-def semantic_search(db: Tables, vectors: Vectors, text: str, wanted: Filter, also: Iterable[int]) -> Semantic:
-    """Return the likeness of the chunks nearest to *text*, and of the chunks *also*, which words have found."""
-    return vectors.store.semantic(db, vectors.embedder.embed_query(text), wanted, also)
-
-
 class Chosen(NamedTuple):
     """The mode of a search, and its vectors. *lasting* notices are worth saying once, *passing* ones each time."""
 
@@ -160,11 +154,6 @@ class Chosen(NamedTuple):
     vectors: Vectors | None = None
     lasting: tuple[str, ...] = ()
     passing: tuple[str, ...] = ()
-
-    @property
-    def notices(self) -> tuple[str, ...]:
-        """All that the user should know of the choice."""
-        return self.lasting + self.passing
 
 
 def words_only(error: MemtoolError) -> str:
@@ -179,8 +168,8 @@ class VectorSource:
     """
 
     def __init__(self, index: Index, settings: Settings, cache: Path, *, only_warm: bool = False) -> None:
-        self._index = index
-        self._settings = settings
+        self.index = index
+        self.settings = settings
         self._cache = cache
         self._only_warm = only_warm and settings.embeddings.provider == "fastembed"
         self._opened: tuple[Vectors, tuple[str, ...]] | None = None
@@ -191,7 +180,7 @@ class VectorSource:
         Raises:
             MemtoolError: the mode `vector` was asked for and there are no vectors.
         """
-        switched_off = mode == "hybrid" and self._settings.embeddings.provider == "none"
+        switched_off = mode == "hybrid" and self.settings.embeddings.provider == "none"
         if mode == "bm25" or switched_off:
             return Chosen("bm25")
         from memtool.embeddings.known_scripts import fits
@@ -219,12 +208,12 @@ class VectorSource:
         from memtool.embeddings import open_embedder
 
         try:
-            key = self._settings.keys.embeddings
-            embedder = open_embedder(self._settings.embeddings, key, self._cache, may_download=False)
+            key = self.settings.keys.embeddings
+            embedder = open_embedder(self.settings.embeddings, key, self._cache, may_download=False)
             from memtool.embeddings.warm import WarmEmbedder  # most machines have no model
             from memtool.service_client import service_place
 
-            place = service_place(self._cache, self._index.place.vault.root)
+            place = service_place(self._cache, self.index.place.vault.root)
             return WarmEmbedder(embedder, place, only_warm=self._only_warm)
         except MemtoolError as error:
             return error
@@ -232,16 +221,16 @@ class VectorSource:
     def _opened_now(self, embedder: Embedder, text: str) -> tuple[Vectors, tuple[str, ...]]:
         from memtool.index.semantic import chunks_waiting, embed, open_vectors
 
-        store = open_vectors(self._index, embedder)
+        store = open_vectors(self.index, embedder)
         with contextlib.ExitStack() as unless_it_serves:
             unless_it_serves.callback(store.close)
-            waiting = chunks_waiting(self._index.db, embedder.name)
+            waiting = chunks_waiting(self.index.db, embedder.name)
             if waiting and not self._only_warm and (len(store) or waiting <= _MADE_WHILE_SEARCHING):
                 # An endpoint that is down is asked for the query first: it gives up on that much sooner than on notes.
                 embedder.embed_query(text)
                 with contextlib.suppress(MemtoolError):
-                    embed(self._index, embedder, store, at_most=_MADE_WHILE_SEARCHING)
-                waiting = chunks_waiting(self._index.db, embedder.name)
+                    embed(self.index, embedder, store, at_most=_MADE_WHILE_SEARCHING)
+                waiting = chunks_waiting(self.index.db, embedder.name)
             if not len(store) and not waiting:
                 raise ProviderMissing("the model knows the script of no note")
             if not len(store):

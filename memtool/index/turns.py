@@ -21,7 +21,7 @@ from memtool.errors import MemtoolError
 from memtool.index.engine import Index
 from memtool.index.filters import Filter
 from memtool.index.lexical import share_of
-from memtool.index.lookup import SearchResult
+from memtool.index.ranking import SearchResult
 from memtool.index.turn_table import (
     TURN,
     TurnLine,

@@ -23,8 +23,9 @@ from memtool.errors import MemtoolError
 from memtool.index.engine import Index, Unbuilt, place_of, use_index
 from memtool.index.filters import Filter, Transcripts, only_time
 from memtool.index.lexical import inverse_frequencies, share_of
-from memtool.index.lookup import SearchResult, index_notices, reach
-from memtool.index.search import newest, search, snippet_of
+from memtool.index.ranking import SearchResult
+from memtool.index.reach import reach
+from memtool.index.search import ask, newest, snippet_of
 from memtool.index.semantic import VectorSource
 from memtool.memory.timeline import Timeline, timeline
 from memtool.processes import start_command
@@ -133,13 +134,13 @@ def _page(work: Workspace, index: Index, text: str, wanted: Filter, project: str
     if not index_terms(text):
         listed = newest(index, wanted, limit=limit, page=page)
         hits, best = tuple(filter(_says_more, listed.hits)), 1.0
-        more, notices = listed.total > limit * page, tuple(index_notices(index))
+        more, notices = listed.total > limit * page, tuple(index.notices())
         answers = answers_of(index.db, "", hits, LISTED)
     else:
         found = searched(work, index, text, wanted, limit=(limit * page + 1) * CHUNKS)
         every = memories(filter(_says_more, found.hits))
         hits, best = tuple(every[limit * (page - 1) : limit * page]), every[0].score if every else 1.0
-        more, notices = len(every) > limit * page, (*index_notices(index), *found.notices)
+        more, notices = len(every) > limit * page, found.notices
         answers = answers_of(index.db, text, hits, TO_AGENT, best=best, is_first=page == 1)
     facts = [hit.memory for hit in hits if hit.memory.fact_id]
     dates = newer_rivals((fact.id, fact.text.partition("\n")[0], fact.date) for fact in facts)
@@ -167,9 +168,7 @@ def searched(work: Workspace, index: Index, text: str, wanted: Filter, *, limit:
     """Return the hits of a search; by meaning, too, where a process holds the model: none is loaded here."""
     with suppress(MemtoolError, OSError):
         start_service(work)
-    settings = work.settings.search
-    chosen = VectorSource(index, work.settings, work.cache, only_warm=True).choose(text, settings.mode)
-    return search(index, text, wanted, limit=limit, mode=chosen.mode, fusion=settings.fusion, vectors=chosen.vectors)
+    return ask(VectorSource(index, work.settings, work.cache, only_warm=True), text, wanted, limit=limit)
 
 
 def timeline_around(work: Workspace, asked: str, *, before: int, after: int) -> Timeline:
@@ -287,7 +286,7 @@ def search_memories(
         wanted = wanted if projects else within_reach(index, here.name, text, wanted)
         found = searched(work, index, text, wanted, limit=_CANDIDATES)
         idf = inverse_frequencies(index.db, query_terms(text))
-        return list(found.hits), idf, (*index_notices(index), *found.notices)
+        return list(found.hits), idf, found.notices
 
     hits, idf, notices = use(look) if use else use_ready(work, look)
     found = [*_written(work, hits, idf), *_typed(work, here, hits, idf)]

@@ -9,7 +9,8 @@ from memtool.capture.source import Source, read_source
 from memtool.errors import SessionNotFound, UsageError
 from memtool.index.engine import Index
 from memtool.index.filters import Filter
-from memtool.index.lookup import SessionPlace, find_session, forgotten_of, reach
+from memtool.index.lookup import SessionPlace, find_session, forgotten_of
+from memtool.index.reach import reach
 from memtool.memory.agent_search import use_ready
 from memtool.text.lines import without_surrogates
 from memtool.vault.session_names import session_at

@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field
 
 from memtool.errors import MemtoolError, UsageError
 from memtool.index.engine import place_of, use_index
-from memtool.index.lookup import projects_in
+from memtool.index.reach import projects_in
 from memtool.index.search import snippet_of
 from memtool.memory.event_log import GIVEN
 from memtool.memory.memories import id_of, list_memories

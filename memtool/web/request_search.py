@@ -12,8 +12,7 @@ from pydantic import Field
 from memtool.errors import UsageError
 from memtool.index.engine import Index
 from memtool.index.filters import Filter, Transcripts, parse_day
-from memtool.index.lookup import index_notices
-from memtool.index.search import search, snippet_of, unknown_names
+from memtool.index.search import ask, snippet_of
 from memtool.index.semantic import VectorSource
 from memtool.memory.agent_search import use_ready
 from memtool.memory.memories import id_of, uses_of
@@ -103,19 +102,9 @@ def search_vault(
 
     def look(index: Index) -> Searched:
         source = VectorSource(index, work.settings, work.cache, only_warm=True)
-        chosen = source.choose(text, asked.mode or work.settings.search.mode)
-        found = search(
-            index,
-            text,
-            wanted,
-            limit=asked.limit * (CHUNKS if each_once else 1),
-            mode=chosen.mode,
-            fusion=work.settings.search.fusion,
-            vectors=chosen.vectors,
-        )
-        notices = (*chosen.notices, *index_notices(index), *found.notices, *unknown_names(index, wanted))
+        found = ask(source, text, wanted, limit=asked.limit * (CHUNKS if each_once else 1), mode=asked.mode)
         hits = _each_once(index, text, found.hits, asked.limit) if each_once else found.hits
-        return Searched(hits, tuple(_likeness(hits)), found.mode, notices, 0.0)
+        return Searched(hits, tuple(_likeness(hits)), found.mode, found.all_notices, 0.0)
 
     found = use(look) if use else use_ready(work, look)
     kept = [(hit, like) for hit, like in zip(found.hits, found.similarity, strict=True) if like >= asked.min_similarity]

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from memtool.index.engine import Index, Place, use_index
 from memtool.index.filters import Filter
-from memtool.index.lookup import SearchResult
+from memtool.index.ranking import SearchResult
 from memtool.index.search import search
 from memtool.vault.layout import open_vault
 

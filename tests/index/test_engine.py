@@ -16,7 +16,7 @@ from index.notebook import LONG_AGO_NS, Notebook, fill, finds_all
 from memtool.errors import NotWritable
 from memtool.index import engine, generations, sqlite
 from memtool.index.engine import Index, Unbuilt
-from memtool.index.lookup import index_notices, status
+from memtool.index.lookup import status
 from memtool.index.rows import NoteRow
 from memtool.index.writer import FileContent, Writer
 from memtool.settings import Settings
@@ -363,7 +363,7 @@ def test_who_cannot_wait_uses_the_index_as_it_is_and_hears_what_is_missing(noteb
     notebook.write("c.md", "delta", mtime_ns=LONG_AGO_NS)
 
     def look(index: Index) -> tuple[int, list[str]]:
-        return index.waiting, index_notices(index)
+        return index.waiting, index.notices()
 
     assert engine.use_index(hurried, look) == (2, ["2 new or changed files are being read: they may be missing"])
     (notebook.root / "c.md").unlink()
@@ -484,7 +484,7 @@ def test_a_first_index_that_was_interrupted_goes_on_where_it_stopped(
     )
 
     notebook.write("new.md", "# New\n\nnewer 解密")
-    index, notices = notebook.use(lambda index: (index, index_notices(index)))
+    index, notices = notebook.use(lambda index: (index, index.notices()))
 
     assert (index.resumed, len(index.applied.added), index.rebuilt) == (kept, 10 - kept, "")
     assert notices == ([f"indexing was interrupted before and went on: {kept} files were done already"] if kept else [])

@@ -11,6 +11,7 @@ from memtool.index.ranking import (
     without_near_duplicates,
     yielding,
 )
+from memtool.index.tables import Semantic
 
 ids = st.integers(1, 30)
 lexical_scores = st.dictionaries(ids, st.floats(0.01, 50))
@@ -40,14 +41,14 @@ def test_rrf_keeps_the_order_of_one_ranking(ranking: list[int]) -> None:
 
 
 def test_adaptive_fusion_by_hand() -> None:
-    scores = adaptive_fusion({1: 8.0, 2: 4.0}, {2: 0.65, 3: 0.35, 4: 0.3}, mean=0.35, deviation=0.1, weight=0.6)
+    scores = adaptive_fusion({1: 8.0, 2: 4.0}, Semantic({2: 0.65, 3: 0.35, 4: 0.3}, 0.35, 0.1), 0.6)
 
     assert scores == pytest.approx({1: 0.6, 2: 0.6 * 0.5 + 0.4, 3: 0.0, 4: 0.0})
 
 
 def test_meaning_has_no_say_where_nothing_is_nearer_than_usual() -> None:
     # The best of them is best by a hair: what the words say stays as it is.
-    scores = adaptive_fusion({1: 8.0, 2: 7.0}, {1: 0.20, 2: 0.21}, mean=0.2, deviation=0.15, weight=0.3)
+    scores = adaptive_fusion({1: 8.0, 2: 7.0}, Semantic({1: 0.20, 2: 0.21}, 0.2, 0.15), 0.3)
 
     assert order(scores) == [1, 2]
 
@@ -57,8 +58,8 @@ def test_meaning_has_no_say_where_nothing_is_nearer_than_usual() -> None:
 def test_models_with_other_scales_give_the_same_order(semantic: dict[int, float], scale: float, shift: float) -> None:
     other = {each: scale * likeness + shift for each, likeness in semantic.items()}
 
-    one = adaptive_fusion({1: 3.0}, semantic, mean=0.0, deviation=0.1, weight=0.5)
-    same = adaptive_fusion({1: 3.0}, other, mean=shift, deviation=0.1 * scale, weight=0.5)
+    one = adaptive_fusion({1: 3.0}, Semantic(semantic, 0.0, 0.1), 0.5)
+    same = adaptive_fusion({1: 3.0}, Semantic(other, shift, 0.1 * scale), 0.5)
 
     assert same == pytest.approx(one, abs=1e-6)
 
@@ -66,7 +67,7 @@ def test_models_with_other_scales_give_the_same_order(semantic: dict[int, float]
 @pytest.mark.slow
 @given(lexical_scores, st.floats(0.2, 0.7))
 def test_without_meaning_the_order_is_that_of_the_words(lexical: dict[int, float], weight: float) -> None:
-    scores = adaptive_fusion(lexical, {}, mean=0.0, deviation=0.1, weight=weight)
+    scores = adaptive_fusion(lexical, Semantic({}, 0.0, 0.1), weight)
 
     ranked = [scores[each] for each in order(lexical)]
     assert ranked == sorted(ranked, reverse=True)
@@ -75,7 +76,8 @@ def test_without_meaning_the_order_is_that_of_the_words(lexical: dict[int, float
 @pytest.mark.slow
 @given(likenesses, st.floats(0.2, 0.7))
 def test_without_words_no_order_of_likeness_is_turned_round(semantic: dict[int, float], weight: float) -> None:
-    scores = adaptive_fusion({}, semantic, mean=min(semantic.values(), default=0.0), deviation=0.1, weight=weight)
+    least = min(semantic.values(), default=0.0)
+    scores = adaptive_fusion({}, Semantic(semantic, least, 0.1), weight)
 
     ranked = [scores[each] for each in order(semantic)]
     assert ranked == sorted(ranked, reverse=True)
@@ -86,10 +88,10 @@ def test_without_words_no_order_of_likeness_is_turned_round(semantic: dict[int, 
 def test_a_chunk_that_is_more_alike_never_sinks(
     lexical: dict[int, float], semantic: dict[int, float], one: int, weight: float, more: float
 ) -> None:
-    before = adaptive_fusion(lexical, semantic, mean=0.0, deviation=0.1, weight=weight).get(one, 0.0)
+    before = adaptive_fusion(lexical, Semantic(semantic, 0.0, 0.1), weight).get(one, 0.0)
     semantic = semantic | {one: semantic.get(one, 0.0) + more}
 
-    assert adaptive_fusion(lexical, semantic, mean=0.0, deviation=0.1, weight=weight)[one] >= before - 1e-9
+    assert adaptive_fusion(lexical, Semantic(semantic, 0.0, 0.1), weight)[one] >= before - 1e-9
 
 
 @pytest.mark.slow
@@ -97,7 +99,7 @@ def test_a_chunk_that_is_more_alike_never_sinks(
 def test_every_chunk_of_either_side_has_a_score(
     lexical: dict[int, float], semantic: dict[int, float], weight: float
 ) -> None:
-    scores = adaptive_fusion(lexical, semantic, mean=0.1, deviation=0.0, weight=weight)
+    scores = adaptive_fusion(lexical, Semantic(semantic, 0.1, 0.0), weight)
 
     assert scores.keys() == lexical.keys() | semantic.keys()
     assert all(score >= 0 for score in scores.values())
@@ -113,7 +115,7 @@ def test_words_decide_the_first_place_where_one_chunk_holds_the_whole_query() ->
     words, meaning = {1: 8.0, 2: 6.4}, {1: 0.35, 2: 0.6}  # chunk 2 is near in meaning and has most of the words
 
     def first(covered: float) -> int:
-        scores = adaptive_fusion(words, meaning, mean=0.1, deviation=0.16, weight=lexical_weight(covered))
+        scores = adaptive_fusion(words, Semantic(meaning, 0.1, 0.16), lexical_weight(covered))
         return max(scores, key=scores.__getitem__)
 
     assert (first(1.0), first(0.6)) == (1, 2)

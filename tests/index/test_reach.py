@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from index.notebook import Notebook
 
-from memtool.index.lookup import is_named, projects_in, reach
+from memtool.index.reach import is_named, projects_in, reach
 
 ON_BOTH_ENGINES = True
 

@@ -13,9 +13,9 @@ from memtool.embeddings import open_embedder
 from memtool.errors import MemtoolError, ProviderFailed, ProviderMissing
 from memtool.index.engine import Index
 from memtool.index.filters import Filter
-from memtool.index.lookup import SearchResult
-from memtool.index.search import search
-from memtool.index.semantic import Chosen, VectorSource, embed, open_vectors
+from memtool.index.ranking import SearchResult
+from memtool.index.search import ask
+from memtool.index.semantic import VectorSource, embed, open_vectors
 from memtool.settings import Settings
 from memtool.settings.sections import EmbeddingSettings
 
@@ -33,19 +33,15 @@ class Finder:
         self.settings = Settings(embeddings=embeddings)
         self.cache = cache
 
-    def search(
-        self, text: str, mode: str = "hybrid", *, fusion: str = "adaptive", **wanted: object
-    ) -> tuple[Chosen, SearchResult]:
-        def run(index: Index) -> tuple[Chosen, SearchResult]:
-            chosen = VectorSource(index, self.settings, self.cache).choose(text, mode)
+    def search(self, text: str, mode: str = "hybrid", *, fusion: str = "adaptive", **wanted: object) -> SearchResult:
+        def run(index: Index) -> SearchResult:
+            source = VectorSource(index, self.settings, self.cache)
             try:
                 asked = Filter(TODAY, **wanted)  # type: ignore[arg-type]
-                return chosen, search(
-                    index, text, asked, limit=6, mode=chosen.mode, fusion=fusion, vectors=chosen.vectors
-                )
+                return ask(source, text, asked, limit=6, mode=mode, fusion=fusion)
             finally:
-                if chosen.vectors:
-                    chosen.vectors.store.close()
+                if source._opened:
+                    source._opened[0].store.close()
 
         return self.notebook.use(run)
 
@@ -89,11 +85,11 @@ def test_without_a_model_the_words_are_searched_and_that_is_worth_saying_once(
     fill(notebook, 3)
     finder = Finder(notebook, EmbeddingSettings(path=str(tmp_path / "nowhere")), tmp_path)
 
-    chosen, found = finder.search("word2")
+    found = finder.search("word2")
 
-    assert (chosen.mode, found.mode, found.hits[0].memory.path) == ("bm25", "bm25", "n2.md")
-    assert "nowhere' does not exist" in chosen.lasting[0]
-    assert chosen.passing == ()
+    assert (found.mode, found.hits[0].memory.path) == ("bm25", "n2.md")
+    assert "nowhere' does not exist" in found.lasting[0]
+    assert found.passing == ()
     with pytest.raises(ProviderMissing, match="does not exist"):
         finder.search("word2", "vector")
 
@@ -103,33 +99,33 @@ def test_who_switched_vectors_off_hears_of_them_only_where_they_are_asked_for(
 ) -> None:
     finder = Finder(notebook, EmbeddingSettings(provider="none"), tmp_path)
 
-    assert finder.search("word2")[0].notices == ()
+    assert finder.search("word2").all_notices == ()
     with pytest.raises(ProviderMissing, match="no embedder is set up"):
         finder.search("word2", "vector")
 
 
 def test_who_asks_for_words_hears_nothing_of_vectors(notebook: Notebook, tmp_path: Path) -> None:
-    chosen, _ = Finder(notebook, EmbeddingSettings(provider="none"), tmp_path).search("word2", "bm25")
+    found = Finder(notebook, EmbeddingSettings(provider="none"), tmp_path).search("word2", "bm25")
 
-    assert chosen.notices == ()
+    assert found.lasting + found.passing == ()
 
 
 @pytest.mark.slow
 @needs_fastembed
 def test_a_few_missing_vectors_are_made_on_the_way(local: Finder) -> None:
-    chosen, found = local.search("automobile")
+    found = local.search("automobile")
 
-    assert (chosen.mode, chosen.notices, found.mode) == ("hybrid", (), "hybrid")
+    assert (found.mode, found.lasting + found.passing) == ("hybrid", ())
     assert found.hits[0].memory.path == "car.md"
     assert found.hits[0].why["vector"]["rank"] == 1
-    assert local.search("automobile", "bm25")[1].hits == ()
+    assert local.search("automobile", "bm25").hits == ()
 
 
 @pytest.mark.slow
 @needs_fastembed
 @pytest.mark.parametrize("fusion", ["adaptive", "rrf"])
 def test_words_and_meaning_are_merged(local: Finder, fusion: str) -> None:
-    _, found = local.search("session of the automobile", fusion=fusion)
+    found = local.search("session of the automobile", fusion=fusion)
 
     assert {hit.memory.path for hit in found.hits[:2]} == {"car.md", "database.md"}
     assert [hit.score for hit in found.hits] == sorted((hit.score for hit in found.hits), reverse=True)
@@ -143,12 +139,12 @@ def test_filters_hold_for_meaning_too(local: Finder) -> None:
     local.notebook.write("archive/old.md", "an old car")
     local.notebook.write("gone.md", "---\nstatus: superseded\nproject: shop\n---\nanother car")
 
-    paths = [hit.memory.path for hit in local.search("automobile", "vector")[1].hits]
+    paths = [hit.memory.path for hit in local.search("automobile", "vector").hits]
 
     assert "car.md" in paths
     assert not {"archive/old.md", "gone.md"} & set(paths)
     assert [
-        hit.memory.path for hit in local.search("automobile", "vector", projects=("shop",), everything=True)[1].hits
+        hit.memory.path for hit in local.search("automobile", "vector", projects=("shop",), everything=True).hits
     ] == ["gone.md"]
 
 
@@ -161,7 +157,7 @@ def test_a_narrow_filter_finds_what_is_far_from_the_query_too(local: Finder) -> 
     local.notebook.write("far.md", "---\nproject: shop\n---\ndatabase")
     local.index()
 
-    found = local.search("automobile", "vector", projects=("shop",))[1]
+    found = local.search("automobile", "vector", projects=("shop",))
 
     assert [hit.memory.path for hit in found.hits] == ["far.md"]
 
@@ -170,12 +166,12 @@ def test_a_narrow_filter_finds_what_is_far_from_the_query_too(local: Finder) -> 
 def test_a_query_in_a_language_the_model_does_not_know_is_searched_by_words(local: Finder) -> None:
     local.index()
 
-    chosen, found = local.search("数据库备份")
+    found = local.search("数据库备份")
 
     assert (found.mode, found.hits[0].memory.path) == ("bm25", "chinese.md")
-    assert chosen.passing == ("searched by words only: the model does not know the query's language",)
-    assert chosen.lasting == ()
-    assert local.search("数据库备份", "vector")[1].mode == "vector"
+    assert found.passing == ("searched by words only: the model does not know the query's language",)
+    assert found.lasting == ()
+    assert local.search("数据库备份", "vector").mode == "vector"
 
 
 @pytest.mark.slow
@@ -184,9 +180,9 @@ def test_too_many_missing_vectors_wait_for_the_index_command(local: Finder) -> N
     for number in range(120):
         local.notebook.write(f"{number}.md", f"note {number}")
 
-    chosen, found = local.search("key of the automobile")
+    found = local.search("key of the automobile")
     assert found.mode == "bm25"
-    assert chosen.lasting == ("search is by words only: there are no vectors yet. Run `memtool index` to make them.",)
+    assert found.lasting == ("search is by words only: there are no vectors yet. Run `memtool index` to make them.",)
     with pytest.raises(ProviderMissing, match="no vectors yet"):
         local.search("automobile", "vector")
 
@@ -194,9 +190,9 @@ def test_too_many_missing_vectors_wait_for_the_index_command(local: Finder) -> N
     for number in range(120):
         local.notebook.write(f"{number}.md", f"changed {number}")
 
-    chosen, found = local.search("key of the automobile")
+    found = local.search("key of the automobile")
     assert found.mode == "hybrid"
-    assert chosen.passing == ("120 chunks have no vector yet: run `memtool index`",)
+    assert found.passing == ("120 chunks have no vector yet: run `memtool index`",)
 
 
 @pytest.mark.slow
@@ -207,9 +203,9 @@ def test_a_rebuilt_index_has_its_vectors_at_once(local: Finder) -> None:
     local.index()
     local.notebook.use(lambda index: index, rebuild=True)
 
-    chosen, found = local.search("automobile")
+    found = local.search("automobile")
 
-    assert (chosen.notices, found.mode, found.hits[0].memory.path) == ((), "hybrid", "car.md")
+    assert (found.lasting + found.passing, found.mode, found.hits[0].memory.path) == ((), "hybrid", "car.md")
 
 
 @pytest.mark.of_sqlite
@@ -222,22 +218,21 @@ def test_damaged_vectors_are_said_and_made_anew(local: Finder) -> None:
     for path in (local.notebook.place.folder / "vectors").glob("*.sqlite3"):
         path.write_bytes(b"garbage" * 1000)
 
-    chosen, found = local.search("key")
+    found = local.search("key")
     assert found.mode == "bm25"
-    assert "unusable" in chosen.lasting[0]
-    assert "memtool index" in chosen.lasting[0]
+    assert "unusable" in found.lasting[0]
+    assert "memtool index" in found.lasting[0]
 
     local.index()
-    assert local.search("automobile")[1].hits[0].memory.path == "car.md"
+    assert local.search("automobile").hits[0].memory.path == "car.md"
 
 
 def test_an_endpoint_that_fails_during_the_search_leaves_the_words(remote: Finder, server: EmbeddingServer) -> None:
     remote.index()
     server.answers.append(refusal(401))
 
-    chosen, found = remote.search("word2")
+    found = remote.search("word2")
 
-    assert chosen.mode == "hybrid"
     assert (found.mode, found.hits[0].memory.path) == ("bm25", "n2.md")
     assert found.notices[0].startswith("searched by words only: ")
     assert "refuses the key" in found.notices[0]
@@ -252,10 +247,10 @@ def test_an_endpoint_that_is_down_is_not_asked_for_notes(remote: Finder, server:
     before = len(server.requests)
     server.answers.append(refusal(401))
 
-    chosen, found = remote.search("word2")
+    found = remote.search("word2")
 
     assert (found.mode, found.hits[0].memory.path) == ("bm25", "n2.md")
-    assert "refuses the key" in chosen.lasting[0]
+    assert "refuses the key" in found.lasting[0]
     assert [request.question["input"] for request in server.requests[before:]] == [["word2"]]
 
 
@@ -267,10 +262,10 @@ def test_an_endpoint_that_takes_no_more_notes_serves_those_it_has(remote: Finder
         refusal(400) if "new" in str(request.question["input"]) else true(request)
     )
 
-    chosen, found = remote.search("word2")
+    found = remote.search("word2")
 
     assert (found.mode, found.hits[0].memory.path) == ("hybrid", "n2.md")
-    assert chosen.passing == ("1 chunks have no vector yet: run `memtool index`",)
+    assert found.passing == ("1 chunks have no vector yet: run `memtool index`",)
 
 
 def test_the_first_question_to_an_endpoint_that_is_down_is_answered_by_words(
@@ -278,10 +273,10 @@ def test_the_first_question_to_an_endpoint_that_is_down_is_answered_by_words(
 ) -> None:
     server.answers.extend([refusal(401)] * 3)
 
-    chosen, found = remote.search("word2")
+    found = remote.search("word2")
 
     assert found.hits[0].memory.path == "n2.md"
-    assert "refuses the key" in chosen.notices[0]
+    assert "refuses the key" in found.lasting[0]
 
 
 def test_what_was_asked_for_decides_what_a_failure_is(remote: Finder, server: EmbeddingServer) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from index.notebook import Notebook
 
-from memtool.index.lookup import index_notices, once
+from memtool.index.engine import Index, once
 from memtool.processes import lock
 
 ON_BOTH_ENGINES = True
@@ -16,22 +16,22 @@ def test_broken_notes_are_named_when_they_are_met_and_not_again(notebook: Notebo
     for number in range(5):
         notebook.write(f"{number}.md", b"\xff")
 
-    notices = notebook.use(index_notices)
+    notices = notebook.use(Index.notices)
 
     assert [notice.split(":")[0] for notice in notices[:3]] == ["0.md", "1.md", "2.md"]
     assert notices[3:] == ["and 2 more files that cannot be read well: see `memtool doctor`"]
-    assert notebook.use(index_notices) == []
+    assert notebook.use(Index.notices) == []
     notebook.write("3.md", b"\xfe")
-    assert [notice.split(":")[0] for notice in notebook.use(index_notices)] == ["3.md"]
+    assert [notice.split(":")[0] for notice in notebook.use(Index.notices)] == ["3.md"]
 
 
 @pytest.mark.of_sqlite
 def test_a_new_index_and_a_busy_one_are_said(notebook: Notebook) -> None:
-    assert notebook.use(index_notices) == []  # the first is nothing to speak of
-    assert notebook.use(index_notices, rebuild=True) == ["the index was built anew: you asked for it"]
+    assert notebook.use(Index.notices) == []  # the first is nothing to speak of
+    assert notebook.use(Index.notices, rebuild=True) == ["the index was built anew: you asked for it"]
     notebook.write("a.md", "text")
     with lock(notebook.place.folder / "locks" / "index.lock"):
-        assert notebook.use(index_notices) == ["another process is indexing: the newest notes may be missing"]
+        assert notebook.use(Index.notices) == ["another process is indexing: the newest notes may be missing"]
 
 
 def test_what_is_said_once_is_said_once(tmp_path: Path) -> None:

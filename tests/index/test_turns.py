@@ -26,7 +26,7 @@ from memtool.history.undoing import undo
 from memtool.index import turn_table
 from memtool.index.engine import place_of, use_index
 from memtool.index.filters import Filter, Transcripts
-from memtool.index.lookup import SearchResult
+from memtool.index.ranking import SearchResult
 from memtool.index.search import search, snippet_of
 from memtool.index.turn_table import TURN, FollowedSources, TurnLine, follow_sources, table_path
 from memtool.memory.forget import LINE, ForgetTarget, forget

@@ -19,8 +19,8 @@ from heapq import nlargest
 from typing import TYPE_CHECKING
 
 from memtool.index.filters import Filter
-from memtool.index.lookup import reach
 from memtool.index.ranking import without_near_duplicates
+from memtool.index.reach import reach
 from memtool.named_tuple import NamedTuple
 from memtool.recall.given import ALIKE, BELOW_FLOOR, PALE
 from memtool.recall.prompts.clues import Clues, Held, Rarity

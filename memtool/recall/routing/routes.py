@@ -78,7 +78,7 @@ def in_reach(routing: Routing, here: str, text: str = "") -> Routing:
     """Return *routing* without the routes of other projects than *here*, where there is one, and those *text* names."""
     if not here:
         return routing
-    from memtool.index.lookup import is_named
+    from memtool.index.reach import is_named
 
     kept = (route for route in routing.routes if route.project in ("", here) or is_named(route.project, text))
     return routing._replace(routes=tuple(kept))

@@ -20,7 +20,8 @@ import memtool.team.postgres
 from memtool.embeddings.known_scripts import ALL_SCRIPTS
 from memtool.index.engine import Index
 from memtool.index.filters import Filter
-from memtool.index.lookup import projects_in, status
+from memtool.index.lookup import status
+from memtool.index.reach import projects_in
 from memtool.index.search import newest, search
 from memtool.index.semantic import Vectors, chunks_skipped, chunks_waiting, embed, forget_unused, open_vectors
 from memtool.settings import Settings
