@@ -1,7 +1,8 @@
 """What the user decided, demanded and put off in a session: their own sentences. Pure.
 
-A sentence counts where it orders or chooses, was followed by work or ended the session, and was not taken back: by a
-word for that, or by a new choice for the same thing. What is asked, cited or imagined is none.
+A sentence counts by what it says (the patterns of `memtool.text.languages`) or by its place: it answers what the agent
+asked or proposed, or corrects what the agent has just done. Work must follow a decision, or it ends the session; a
+later choice for the same thing replaces it. What is asked, cited or imagined is none.
 """
 
 from __future__ import annotations
@@ -10,12 +11,11 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 
-from memtool.capture.choices import offered, taken
-from memtool.capture.outcomes import telling_words
+from memtool.capture.outcomes import is_question, telling_words
 from memtool.capture.turns import Turn
 from memtool.text.languages import begins_with, cites_order, gives_order, pattern_of, starts_with, word_set
 from memtool.text.lines import one_line, shortened, width
-from memtool.text.statements import prose, sentences, statements
+from memtool.text.statements import plain, prose, sentences, statements
 from memtool.vault.authors import DECISION, OPEN, RULE, USER
 from memtool.vault.sessions import Line
 
@@ -24,18 +24,30 @@ _WIDEST, _WIDEST_QUESTION, _WIDEST_ANSWER = 240, 180, 110  # columns
 _BRIEF = 40  # columns
 _TELLING = 3  # words of a sentence that tells what it is about
 _BACK = 4  # statements at the end of a message among which its question is
-_BARE = 20  # columns of a question that asks for no more than consent
 _WORK = 2  # turns within which work follows
 _SAME = 0.5  # of the words of the shorter one of two choices for the same thing
 _KINDS = {OPEN: "pending", RULE: "demanding", DECISION: "deciding"}  # by role, the first that fits
-_COMMAND = re.compile(r"\A/[\w:-]+\s+")  # "/review the changes"
 _FOREIGN = re.compile(r"(?ms)^@@ .*|^(?:>|\+(?=\S)|<)[^\n]*$")  # a diff, what is quoted, a line of a log
 _LINK = re.compile(r"https?://\S+")
 _QUOTED = re.compile(r'["“„«「『](?=\w)[^"“”„«»「」『』]{3,}["”“»」』]')
-_CITING = re.compile(r"[:：]\s*…")  # what was said of a quotation, without it
-_ASKS = re.compile("[?？]")
-_DOCUMENT = re.compile(r"(?m)^#{1,3} \S")
-_PASTED = re.compile(r"(?<=[:：])\s*\n\s*\n.*", re.DOTALL)  # "translate this notice:", and an empty line
+_DOCUMENT = re.compile(r"(?m)^#{1,3} \S|[:：]\s*\n\s*\n")  # or "translate this notice:", and an empty line
+
+_MOST_OPTIONS, _WIDEST_OPTION, _LONGEST_LINE = 12, 160, 2_000  # columns of an option, characters of a line
+_DIGITS = {digit: str(number) for number, digit in enumerate("一二三四五六", 1)}
+_LABEL = r"(?:[A-Ha-h]|\d{1,2}|[一二三四五六])"
+_WORD = r"(?:[A-Za-z]{2,12}\s|[^\W\d_A-Za-z]{1,4})?"  # "Option 2", 方案二: whatever word, it need not be known
+_OPTION = re.compile(
+    rf"(?:[-*+•|]\s+|#{{1,6}}\s+)?{_WORD}[(（]?({_LABEL})(?:[.)、:：）](?!\d)|\s+[-–—](?=\s))\s*(\w.*)"
+)
+_NEXT = re.compile(rf"(?<=[.:;。；：，,])\s*(?={_WORD}{_LABEL}[.)、:：）]\s*[^\W\d])|\s(?=\d[.)]\s)")
+_END = (
+    rf"(?=\s*(?:$|[,;,；。!！~]|\.(?:\s|$)|吧|\s[-–—]\s|\s[a-z]+(?:\W*$|[,;])"
+    rf"|(?:[,&+/、和与]|\s[^\W\d_]{{1,3}}\s)\s*{_LABEL}(?!\w)))"
+)
+_TAKEN = re.compile(
+    rf"(?:^|(?<=[\s,，。：:])|(?<=[^\W\da-zA-Z_]))({_LABEL})(?![A-Za-z0-9_%.]\w){_END}"
+    r"|\A([B-H])\s|第\s?(\d|[一二三四五六])(?!\d)"  # "B but …", 第二个
+)
 
 
 def own_words(turn: Turn) -> str:
@@ -48,82 +60,48 @@ def _own_text(turn: Turn) -> str:
     if turn.pasted:
         return ""
     text = _LINK.sub("…", turn.typed) if _LINK.sub("", turn.typed).strip() else turn.typed
-    return _FOREIGN.sub("", _COMMAND.sub("", text, count=1) or text)
+    return _FOREIGN.sub("", re.sub(r"\A/[\w:-]+\s+", "", text) or text)  # "/review the changes"
 
 
 def is_quoted(text: str, message: str) -> bool:
-    """Return whether the sentence *text* stands in the agent's *message*."""
+    """Return whether the sentence *text* is one of the agent's *message*."""
     return width(text) > _BRIEF and re.sub(r"\W+", "", text) in re.sub(r"\W+", "", message)
 
 
 def decided_in(turns: Sequence[Turn]) -> list[Line]:
     """Return the decisions, the rules and what the user left open, in order."""
     found: list[Line] = []
-    for at in range(len(turns)):
-        new = [*_chosen(turns[at], at), *_said(turns, at, found)]
-        begins = (sentences(own_words(turns[at])) or [""])[0]
-        gone = [line for line in found if any(_replaces(line, other, turns) for other in new)]
-        if any(line.role == DECISION for line in new) and _retracts(begins):
-            gone += [line for line in found if line.role == DECISION and _is_about(turns, line, at)]
-        found = [line for line in found if line not in gone] + new
+    for at, turn in enumerate(turns):
+        new = [*_chosen(turn, at + 1), *_said(turns, at)]
+        found = [line for line in found if not any(_replaces(line, other, turns) for other in new)] + new
     return list({line.text: line for line in found}.values())
 
 
-def _chosen(turn: Turn, at: int) -> Iterator[Line]:
+def _chosen(turn: Turn, number: int) -> Iterator[Line]:
     """Give what the user chose when a tool asked."""
     for dialog in turn.dialogs:
-        if not (_ASKS.search(dialog.answer) or _matches("aside", dialog.answer) or gives_order(dialog.question)):
+        if not (_is_aside(dialog.answer) or gives_order(dialog.question)):
             answer = shortened(dialog.answer, _WIDEST)
-            yield Line(f"{shortened(dialog.question, _WIDEST_QUESTION)} → {answer}", DECISION, USER, at + 1)
+            yield Line(f"{shortened(dialog.question, _WIDEST_QUESTION)} → {answer}", DECISION, USER, number)
 
 
-def _said(turns: Sequence[Turn], at: int, before: Sequence[Line]) -> Iterator[Line]:
+def _said(turns: Sequence[Turn], at: int) -> Iterator[Line]:
     """Give what the user decided, demanded or put off with what they typed."""
-    turn, message = turns[at], turns[at - 1].said if at else ""
+    turn, before = turns[at], turns[at - 1] if at else Turn()
     if turn.pasted or _DOCUMENT.search(turn.typed) or width(turn.typed) > _LONGEST_TYPED:
         return
-    typed = own_words(turn)
-    first = (sentences(typed) or [""])[0]
-    is_held = _is_held(turns, at) and not _asks_for_options(turns, at)
+    typed, is_held = own_words(turn), _is_held(turns, at)
     own = [
-        each
-        for each in _own(_PASTED.sub("", _own_text(turn)))
-        if (is_held or each[0] == RULE) and not is_quoted(each[1], message)
+        each for each in _own(_own_text(turn)) if (is_held or each[0] == RULE) and not is_quoted(each[1], before.said)
     ]
-    if not own and (_corrects(turns, at, first) or any(_is_about(turns, line, at) for line in before)):
-        own = [
-            (DECISION, text) for text in sentences(typed) if _retracts(text) and len(telling_words(text)) >= _TELLING
-        ][:1]
-    if not own and begins_with("contradiction", first) and _corrects(turns, at, typed) and _is_plain(typed):
-        own = [(DECISION, typed.removeprefix(first).strip() or typed)]
-    decides = any(role == DECISION for role, _ in own)
-    answer = _answer(typed, first, message, decides=decides)
-    if answer and is_held:
+    answer = _answer(typed, before.said, decides=any(role == DECISION for role, _ in own)) if is_held else ""
+    if answer:
         yield Line(answer, DECISION, USER, at + 1)
+    elif not own and _corrects(before, turn, typed):
+        own = [(DECISION, typed)]
     for role, text in own:
-        if role == RULE and text == first and _question(message) and _matches("deciding", text):
-            yield Line(f"“{text}”", DECISION, USER, at + 1)
-        elif text not in answer:
+        if text not in answer:
             yield Line(f"“{text}”" if role == DECISION else text, role, USER, at + 1)
-
-
-def _is_about(turns: Sequence[Turn], line: Line, at: int) -> bool:
-    """Return whether the turn number *at* edits what the one of *line* did, not long before it."""
-    return at + 1 - line.turn <= _WORK and bool(set(turns[line.turn - 1].files) & set(turns[at].files))
-
-
-def _corrects(turns: Sequence[Turn], at: int, first: str) -> bool:
-    """Return whether the turn number *at* does anew what the one before did, as the user wants it otherwise."""
-    return at > 0 and width(first) <= _WIDEST_ANSWER and bool(set(turns[at - 1].files) & set(turns[at].files))
-
-
-def _is_plain(typed: str) -> bool:
-    """Return whether nothing in *typed* asks, cites or doubts."""
-    return not (_ASKS.search(typed) or any(_matches("aside", text) for text in sentences(typed)))
-
-
-def _retracts(text: str) -> bool:
-    return _matches("retracting", text) and not (_ASKS.search(text) or _matches("aside", text))
 
 
 def _is_held(turns: Sequence[Turn], at: int) -> bool:
@@ -136,21 +114,29 @@ def _is_held(turns: Sequence[Turn], at: int) -> bool:
     return bool(is_last or turn.files or turn.commits or any(one.files or one.commits or one.runs for one in later))
 
 
-def _asks_for_options(turns: Sequence[Turn], at: int) -> bool:
-    """Return whether the agent only answered the turn number *at* with options, of which the next turn may take one."""
-    return not (turns[at].files or turns[at].commits) and bool(offered(turns[at].said))
+def _corrects(before: Turn, turn: Turn, typed: str) -> bool:
+    """Return whether *turn* does anew what the one *before* did, as the user wants it otherwise.
+
+    Nothing of what they *typed* asks, cites or doubts.
+    """
+    is_same = set(before.files) & set(turn.files)
+    is_short = width(typed) <= _WIDEST_ANSWER and len(telling_words(typed)) >= _TELLING
+    is_otherwise = begins_with("contradiction", typed) or _matches("retracting", typed)
+    return bool(is_same) and is_short and is_otherwise and not any(map(_is_aside, sentences(typed)))
+
+
+def _is_aside(text: str) -> bool:
+    return any(_matches(kind, text) for kind in ("aside", "asking")) or re.search("[?？]", text) is not None
 
 
 def _own(typed: str) -> Iterator[tuple[str, str]]:
     """Give the sentences of what was *typed* that decide, demand or put off, each with its role."""
-    cites = False
     for each in statements(_QUOTED.sub(lambda match: "…" if len(sentences(match[0])) > 1 else match[0], typed)):
-        text = each.text
-        bare = _QUOTED.sub("…", text)
-        cites = cites or bool(_CITING.search(bare)) or cites_order(text)
-        is_asked = bool(_ASKS.search(bare)) or _matches("asking", bare)
+        text, bare = each.text, _QUOTED.sub("…", each.text)
+        if cites_order(text) or re.search(r"[:：]\s*…", bare):
+            return  # what comes next is somebody else's
         role = next((role for role, kind in _KINDS.items() if _matches(kind, bare)), "")
-        if role and not (cites or is_asked or width(text) > _WIDEST or _matches("aside", bare)):
+        if role and width(text) <= _WIDEST and not _is_aside(bare):
             yield role, text
 
 
@@ -163,72 +149,70 @@ def _matches(kind: str, text: str) -> bool:
     return _pattern(kind).search(text) is not None
 
 
-def _question(said: str) -> str:
-    """Return the question with which the message *said* ends."""
-    told = [each.text for each in statements(said)][-_BACK:]
-    return next((text for text in reversed(told) if text.endswith(("?", "？"))), "")
-
-
-def _answer(typed: str, first: str, message: str, *, decides: bool) -> str:
+def _answer(typed: str, message: str, *, decides: bool) -> str:
     """Return what the user chose or agreed to of what the agent's *message* asked, offered or proposed.
 
-    *decides*: what was *typed*, of which *first* is the first sentence, holds a decision by itself.
+    *decides*: what was *typed* holds a decision by itself.
     """
-    if not (message and first) or _ASKS.search(first) or _matches("aside", first):
+    first = (sentences(typed) or [""])[0]
+    if not (message and first) or is_question(first) or _matches("aside", first):
         return ""
     if options := taken(typed, message):
         told = "; ".join(f"{label} = {text}" if len(options) > 1 else text for label, text in options.items())
         return f"“{shortened(typed, _WIDEST_ANSWER)}” → {told}"
-    if begins_with("contradiction", first):
-        return _refused(typed, message)
-    asked = _asked(typed, first, message, decides=decides)
+    asked = _asked(typed, first, message, decides=decides) if width(typed) <= _WIDEST_ANSWER else ""
     return f"{shortened(asked, _WIDEST_QUESTION)} → “{shortened(typed, _WIDEST_ANSWER)}”" if asked else ""
-
-
-def _refused(typed: str, message: str) -> str:
-    """Return what the agent's *message* asked and *typed* answers with no, if it was no offer to do the next thing."""
-    question = _question(message)
-    is_one = width(typed) <= _BRIEF and len(telling_words(question)) >= _TELLING and not begins_with("offer", question)
-    return f"{shortened(question, _WIDEST_QUESTION)} → “{typed}”" if is_one else ""
 
 
 def _asked(typed: str, first: str, message: str, *, decides: bool) -> str:
     """Return the proposal or the question of *message* that *typed* answers."""
-    question = _question(message)
-    if starts_with("consent", first) and not decides:
-        said = [each.text for each in statements(message)][-_BACK:]
-        if len(said) > 1 and question == said[-1] and width(question) <= _BARE and width(typed) <= _BRIEF:
-            return said[-2]  # "Shall I do that?"
-        proposals = (each.text for each in reversed(statements(message)[-_BACK:]) if _matches("proposing", each.text))
-        if proposal := next(proposals, ""):
-            return proposal
-    if starts_with("consent", first) or width(typed) > _WIDEST_ANSWER:
-        return ""
-    asked = " ".join(each.text for each in statements(message)[-_BACK:])
-    return question if telling_words(first) & telling_words(asked) else ""
+    last = [each.text for each in statements(message)][-_BACK:]
+    question = next((text for text in reversed(last) if is_question(text)), "")
+    if starts_with("consent", first):
+        if question and question == last[-1] and len(telling_words(question)) < _TELLING:
+            last = last[:-1]  # "Shall I do that?"
+            return "" if decides else (last or [""])[-1]
+        return "" if decides else next((text for text in reversed(last) if _matches("proposing", text)), "")
+    is_no = begins_with("contradiction", first) and width(typed) <= _BRIEF and not begins_with("offer", question)
+    return question if is_no or telling_words(first) & telling_words(" ".join(last)) else ""
 
 
 def _replaces(old: Line, new: Line, turns: Sequence[Turn]) -> bool:
-    """Return whether the decision *new* takes *old* back: by a word for that, or as another choice for the same.
-
-    What soon changes the same files of a turn, and names what *old* did, is such a choice.
-    """
-    if OPEN in (old.role, new.role):
-        return False
+    """Return whether the decision *new* takes *old* back: by a word for that, or as another choice for the same."""
     before, after = telling_words(old.text), telling_words(new.text)
-    shared, least = len(before & after), min(len(before), len(after))
+    shared = len((before & after) - word_set("function"))
+    if OPEN in (old.role, new.role) or before == after:
+        return False
     is_near = 0 < new.turn - old.turn <= _WORK
-    retracts = _matches("retracting", new.text) and (old.role == DECISION or shared)  # a rule falls by its own words
-    is_redone = (
-        old.role == new.role == DECISION
-        and bool((before & after) - word_set("function"))
-        and _is_about(turns, old, new.turn - 1)
-    )
-    if is_near and (is_redone or retracts or _named(old.text) & _named(new.text)):
+    is_decided = old.role == new.role == DECISION
+    is_redone = is_decided and set(turns[old.turn - 1].files) & set(turns[new.turn - 1].files)
+    if is_near and (shared or is_redone) and _matches("retracting", new.text):
         return True
-    return old.role == new.role == DECISION and shared >= max(2, _SAME * least) and before != after
+    return is_decided and bool(
+        (is_near and is_redone and shared) or shared >= max(2, _SAME * min(len(before), len(after)))
+    )
 
 
-def _named(text: str) -> set[str]:
-    """Return the names in *text*: words with a capital letter, but for the first one."""
-    return set(re.findall(r"(?<=[^.!?:“\s] )[A-Z][\w.-]+|(?<=[^\W\da-zA-Z_])[ ]?[A-Z][\w.-]+", text))
+def offered(message: str) -> dict[str, str]:
+    """Return the options in the agent's *message* by their labels; of several lists with the same labels the last."""
+    found: dict[str, str] = {}
+    lines = (part for line in message.splitlines() for part in _NEXT.split(line[:_LONGEST_LINE]) if part)
+    for match in filter(None, (_OPTION.match(plain(line)[0]) for line in lines)):
+        label = _DIGITS.get(match[1], match[1].upper())
+        if label in ("1", "A") and label in found:
+            found.clear()
+        if text := shortened(match[2].rstrip(" :：,，;；"), _WIDEST_OPTION):
+            found[label] = text
+    return dict(list(found.items())[:_MOST_OPTIONS]) if len(found) > 1 else {}
+
+
+def taken(typed: str, message: str) -> dict[str, str]:
+    """Return the options of the agent's *message* that the user takes with the first sentence of what was *typed*."""
+    options = offered(message) if width(typed) <= _WIDEST else {}
+    first = re.split(r"(?<=[.!?])\s+|(?<=[。！？])|\n", typed.strip())[0]
+    if not options or is_question(first):
+        return {}
+    matches = [match for match in _TAKEN.finditer(first) if match.start() == 0 or not match[0].islower()]
+    labels = {match[1] or match[2] or match[3] for match in matches}
+    labels = {_DIGITS.get(label, label.upper()) for label in labels}
+    return {label: text for label, text in options.items() if label in labels}

@@ -16,7 +16,7 @@ from math import ceil
 from typing import NamedTuple
 
 from memtool.capture.checks import UNSURE
-from memtool.capture.choices import taken
+from memtool.capture.decisions import taken
 from memtool.capture.turns import Turn
 from memtool.capture.view import goes_on, pieces_of
 from memtool.text.identifiers import folded, names_in, stands, unfounded, unknown_name, without_names

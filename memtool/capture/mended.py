@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
 from memtool.capture.checks import UNSURE, check_in, error_lines
-from memtool.capture.outcomes import contradicts, taken_back, telling_words
+from memtool.capture.outcomes import contradicts, telling_words
 from memtool.capture.turns import FileEdit, Turn
 from memtool.text.languages import begins_with, gives_order
 from memtool.text.lines import cut, shortened, width
@@ -23,15 +23,10 @@ from memtool.vault.authors import AGENT, FIX
 from memtool.vault.sessions import Line
 
 _WIDEST_COMMAND, _WIDEST_ERROR, _WIDEST_LINE, _WIDEST_SAID = 80, 80, 80, 220  # columns
-_SHORTEST, _MOST = 24, 3  # columns of a sentence that says what was changed; how many of them
+_MOST = 3  # sentences that say what was changed
 _LEAST, _ANNOUNCED = 0.5, 0.6  # value of such a sentence; factor of one that announces
 _NAMES = re.compile(r"[A-Za-z_$][\w$]*(?:(?:[./-]|::)+[\w$]+)*")
 _IS_NAME = re.compile(r"_|[./:]\w|[a-z][A-Z]|\d")  # in what is rather the name of something than a word
-_ELSEWHERE = re.compile(r"(?:^|\s)(?:-c\b|<<|/tmp/|/var/)|^git\b")  # a command of the moment, or none that checks
-_ENVIRONMENT = re.compile(
-    r"(?i)No such file or directory|No module named|Cannot find module|cannot import name|command not found"
-    r"|Permission denied|can't open file|module '\w+' has no attribute"
-)
 _Place: TypeAlias = tuple[int, int]  # of a command: the number of its turn, and its own in that
 
 
@@ -51,7 +46,7 @@ def fixes_in(turns: Sequence[Turn]) -> list[Line]:
     met = Counter(line for command, line in {(run.command, line) for _, run in runs for line in error_lines(run.error)})
     for place, run in runs:
         command = check_in(run.command)
-        if not command or run.error == UNSURE or _ELSEWHERE.search(command):
+        if not command or run.error == UNSURE:
             continue
         if run.error:
             found.pop(command, None)
@@ -65,17 +60,16 @@ def fixes_in(turns: Sequence[Turn]) -> list[Line]:
 def _fix(turns: Sequence[Turn], failure: _Failure, passed: _Place, command: str) -> Line | None:
     """Return what mended the *command*, if that is sure."""
     edits = _edits(turns, failure.last, passed) or _edits(turns, failure.first, passed)
-    errors = [line for line in failure.lines if not _ENVIRONMENT.search(line)]
     is_scratch = any(base_name(edit.file) in command and _is_new(turns, edit.file) for edit in edits)
     is_refused = passed[0] + 1 < len(turns) and contradicts(turns[passed[0] + 1].typed)
-    if not (edits and errors) or is_scratch or is_refused:
+    if not (edits and failure.lines) or is_scratch or is_refused:
         return None
     changed = " ".join(f"{base_name(edit.file)} {edit.line}" for edit in edits)
-    about = f"{' '.join(errors)} {changed}"
+    about = f"{' '.join(failure.lines)} {changed}"
     said = _said(_messages(turns, failure.last, passed), about) or _said(_messages(turns, failure.first, passed), about)
     if not said:
         return None
-    error = max(errors, key=lambda line: (len(_names(line) & _names(f"{changed} {said}")), -width(line)))
+    error = max(failure.lines, key=lambda line: (len(_names(line) & _names(f"{changed} {said}")), -width(line)))
     edit = next((edit for edit in edits if base_name(edit.file).casefold() in _names(error)), edits[-1])
     line = f": `{shortened(edit.line, _WIDEST_LINE).replace('`', '')}`" if edit.line else ""
     told = shortened(error, _WIDEST_ERROR).replace(" → ", " -> ")
@@ -90,12 +84,10 @@ def _edits(turns: Sequence[Turn], since: _Place, until: _Place) -> list[FileEdit
 
 def _messages(turns: Sequence[Turn], since: _Place, until: _Place) -> Iterator[str]:
     """Give what the agent said between the commands *since* and *until*."""
-    gone = taken_back(turns)
     for at in range(since[0], until[0] + 1):
-        turn = turns[at] if at not in gone else Turn()
         start = turns[at].runs[since[1]].after if at == since[0] else 0
-        stop = turns[at].runs[until[1]].after if at == until[0] else len(turn.messages)
-        yield from turn.messages[start:stop]
+        stop = turns[at].runs[until[1]].after if at == until[0] else None
+        yield from turns[at].messages[start:stop]
 
 
 def _said(messages: Iterable[str], about: str) -> str:
@@ -112,7 +104,7 @@ def _said(messages: Iterable[str], about: str) -> str:
 
 
 def _value(text: str, about: str) -> float:
-    if text.endswith(("?", "？")) or width(text) < _SHORTEST:
+    if text.endswith(("?", "？")):
         return 0.0
     value = len(_names(text) & _names(about)) + 0.5 * len(telling_words(text) & telling_words(about))
     return value * (_ANNOUNCED if begins_with("announcement", text) else 1.0)

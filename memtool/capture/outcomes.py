@@ -1,13 +1,14 @@
-"""What came of each turn of a session: the statements of the agent's messages that are worth keeping. Pure.
+"""What came of each turn of a session: the statements of the agent's last message that are worth keeping. Pure.
 
-What carries is the place in the message and in the session, names, numbers and length; short messages report, long ones
-explain. An answer that was taken back says nothing, and one that the user contradicted little.
+They are valued by their place in the message and in the session, by names, numbers and length; short messages report,
+long ones explain. An answer that was taken back or contradicted says nothing.
 """
 
 from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
@@ -25,16 +26,13 @@ _SHORT, _LONG = (40, 0.3), (80, 1.3)  # columns, and the factor below or above
 _PLACES = (3.0, 1.4, 1.2, 1.2, 1.2, 1.2)  # of the first statements
 _MESSAGE = (600, 0.6)  # columns up to which a message has its full value, and how fast that falls beyond
 _RISE, _LAST = 0.5, 2.0  # what the first turn says, rising to 1 with the last; that one counts double
-_DOUBTED = 0.25
-_LOG = 0.4  # of what was typed is prose, at most, if the rest is a log
-_BRIEF, _TWICE, _BACK = 220, 2, 4  # columns of a last message that only closes; a fuller one is among those before it
 _FEW, _WIDEST_LIST = 6, 160  # items, and columns, of a list that is one statement
 _LEAD = 110  # columns of the line above a list that its items have before them
 _SHORTEST, _SHORTEST_WIDE, _WIDEST = 24, 16, 240  # columns of a statement
 _DENSITY = 0.45
 _CROWD = 0.6  # how much less each further statement of a turn is worth
 _MOST = 6  # statements of a turn
-_SAME, _WHOLLY = 0.7, 0.85  # of the words of a statement that another one has
+_SAME = 0.7  # of the words of a statement that another one has
 _NAMES = re.compile(r"\d|[a-z][A-Z]|\w_\w|\w\(\)|\w/\w|[A-Za-z]\.[a-z]|--\w|[A-Z]{2}")
 _ASKING = ("?", "？")
 
@@ -52,16 +50,10 @@ class TurnOutcome(NamedTuple):
     lead: str = ""
 
 
-def result_of(turn: Turn) -> tuple[str, ...]:
-    """Return the messages that say what came of *turn*: the last one, and a fuller one that it only closes.
-
-    Of a session that began before, nothing may be known but the client's own summary.
-    """
-    told = informing(turn) or ([turn.summary] if turn.summary and not turn.typed else [])
-    if not told:
-        return ()
-    fuller = [each for each in told[-1 - _BACK : -1] if width(each) > _TWICE * width(told[-1])]
-    return (fuller[-1], told[-1]) if fuller and width(told[-1]) < _BRIEF else (told[-1],)
+def result_of(turn: Turn) -> str:
+    """Return the message that says what came of *turn*: the last one that informs; else the client's own summary."""
+    told = informing(turn)
+    return told[-1] if told else "" if turn.typed else turn.summary
 
 
 def names_something(text: str) -> bool:
@@ -72,11 +64,6 @@ def names_something(text: str) -> bool:
 def telling_words(text: str) -> frozenset[str]:
     """Return the words of *text* that say what it is about."""
     return frozenset(word for word in words(text) if not is_stop_word(word))
-
-
-def orders(each: Statement) -> bool:
-    """Return whether the statement *each* gives a lasting order."""
-    return gives_order(each.text) or gives_order(each.lead)
 
 
 def is_question(text: str) -> bool:
@@ -94,13 +81,6 @@ def contradicts(typed: str) -> bool:
     return begins_with("contradiction", typed) and not starts_with("consent", typed)
 
 
-def is_doubted(turn: Turn, after: Turn) -> bool:
-    """Return whether the user doubts what came of *turn*: by a refusal or a word, or by the log of another failure."""
-    if after.refused or contradicts(after.typed):
-        return True
-    return bool(turn.edits) and len(prose(after.typed)) < _LOG * len(after.typed)
-
-
 def taken_back(turns: Sequence[Turn]) -> frozenset[int]:
     """Return the places of the turns that the next one takes back, with those that they only go on with."""
     found: set[int] = set()
@@ -110,21 +90,21 @@ def taken_back(turns: Sequence[Turn]) -> frozenset[int]:
     return frozenset(found)
 
 
+def is_doubted(turns: Sequence[Turn], at: int) -> bool:
+    """Return whether the user contradicts what came of the turn number *at*."""
+    return at + 1 < len(turns) and (turns[at + 1].refused or contradicts(turns[at + 1].typed))
+
+
 def outcomes_in(turns: Sequence[Turn]) -> list[TurnOutcome]:
     """Return the statements of all *turns*, in order."""
-    found, gone, values = [], taken_back(turns), _new_values(turns)
+    found, gone, values, last = [], taken_back(turns), _new_values(turns), len(turns) - 1
+    proposing = re.compile(pattern_of("proposing"), re.IGNORECASE)
     for at, turn in enumerate(turns):
-        if at in gone:
-            continue
-        after = turns[at + 1] if at + 1 < len(turns) else Turn()
-        factor = _RISE + (1 - _RISE) * (at / (len(turns) - 1) if len(turns) > 1 else 1)
-        factor *= _LAST if at == len(turns) - 1 else 1.0
-        factor *= _DOUBTED if is_doubted(turn, after) else 1.0
-        is_open = at == len(turns) - 1 or starts_with("consent", after.typed)
-        for place, (text, value, lead) in enumerate(_valued(turn)):
-            if _is_overtaken(text, turns, at, values):
-                continue
-            if is_open or not re.search(pattern_of("proposing"), text, re.IGNORECASE):
+        factor = _LAST if at == last else _RISE + (1 - _RISE) * at / last
+        factor *= 0 if is_doubted(turns, at) else 1  # that fills what room is left
+        for place, (text, value, lead) in enumerate(_valued(result_of(turn)) if at not in gone else ()):
+            is_past = at < last and proposing.search(text) and not starts_with("consent", turns[at + 1].typed)
+            if not (is_past or _is_overtaken(text, turns, at, values)):
                 found.append(TurnOutcome(text, at + 1, place, value * factor, lead))
     return found
 
@@ -159,12 +139,12 @@ def _is_overtaken(text: str, turns: Sequence[Turn], at: int, values: Sequence[_N
     return any(each.file in files and (each.at > at or text not in prose(turns[at].said)) for each in rivals)
 
 
-def _valued(turn: Turn) -> Iterator[tuple[str, float, str]]:
-    result = result_of(turn)
-    for message in result:
-        whole = min(1.0, (_MESSAGE[0] / max(1, width(message))) ** _MESSAGE[1])
-        yield from ((text, whole * value, lead) for text, value, lead in _pieces(_without_chatter(statements(message))))
-    yield from ((f"commit: {subject}", 1.0, "") for subject in turn.commits if not gives_order(subject))
+def _valued(message: str) -> Iterator[tuple[str, float, str]]:
+    whole = min(1.0, (_MESSAGE[0] / max(1, width(message))) ** _MESSAGE[1])
+    told = [
+        each for each in statements(message) if not (_says_nothing(each) or gives_order(f"{each.lead}: {each.text}"))
+    ]
+    yield from ((text, whole * value, lead) for text, value, lead in _pieces(told))
 
 
 def _pieces(told: list[Statement]) -> Iterator[tuple[str, float, str]]:
@@ -181,20 +161,12 @@ def _pieces(told: list[Statement]) -> Iterator[tuple[str, float, str]]:
             yield from ((item.text, value, _lead(item)) for item, value in zip(items, own, strict=True))
 
 
-def _without_chatter(told: list[Statement]) -> list[Statement]:
-    # An agent that says "always …" mostly quotes a page.
-    return [each for each in told if not (_says_nothing(each) or orders(each))]
-
-
 def _says_nothing(each: Statement) -> bool:
     text = each.text
     if text.endswith((":", "：")) or begins_with("announcement", text) or text.startswith(("...", "…")):
         return True
-    return is_question(text) or (_is_bare(each) and width(text) < (_SHORTEST if text.isascii() else _SHORTEST_WIDE))
-
-
-def _is_bare(each: Statement) -> bool:
-    return not each.codes and not names_something(each.text)
+    is_short = width(text) < (_SHORTEST if text.isascii() else _SHORTEST_WIDE)
+    return is_question(text) or (is_short and not each.codes and not names_something(text))
 
 
 def _value(each: Statement, at: int) -> float:
@@ -217,28 +189,21 @@ def _lead(each: Statement) -> str:
     )
 
 
-def best_of(outcomes: Sequence[TurnOutcome], room: int, *, turns: int, known: Sequence[str] = ()) -> list[TurnOutcome]:
+def best_of(outcomes: Sequence[TurnOutcome], room: int, *, known: Sequence[str] = ()) -> list[TurnOutcome]:
     """Return as many of *outcomes* as fit into *room* columns, in order: no text twice, none that is *known*."""
-    left = [(_worth(each), each) for each in outcomes if width(_text(each)) <= _WIDEST]
-    told, said, taken = [words(text) for text in known], list[frozenset[str]](), list[TurnOutcome]()
-    counts = dict.fromkeys(range(turns + 1), 0)
+    left = [each for each in outcomes if width(_text(each)) <= _WIDEST]
+    said, taken, counts = [words(text) for text in known], list[TurnOutcome](), Counter[int]()
     while left:
-        found = max(left, key=lambda each: each[0] / (1 + _CROWD * counts[each[1].turn]))
-        left.remove(found)
-        best = found[1]
+        best = max(left, key=lambda each: _worth(each) / (1 + _CROWD * counts[each.turn]))
+        left.remove(best)
         is_led = any((each.turn, each.lead) == (best.turn, best.lead) for each in taken)
         columns = width(best.text if is_led else _text(best))
-        if columns > room or counts[best.turn] >= _MOST or _is_known(words(best.text), said, told):
-            continue
-        room -= columns + 6
-        counts[best.turn] += 1
-        said.append(words(best.text))
-        taken.append(best)
+        if columns <= room and counts[best.turn] < _MOST and not is_said(words(best.text), said, _SAME):
+            room -= columns + 6
+            counts[best.turn] += 1
+            said.append(words(best.text))
+            taken.append(best)
     return _joined(sorted(taken, key=lambda each: (each.turn, each.place)))
-
-
-def _is_known(text: frozenset[str], said: Sequence[frozenset[str]], told: Sequence[frozenset[str]]) -> bool:
-    return is_said(text, said, _SAME) or is_said(text, told, _WHOLLY)
 
 
 def _joined(taken: Sequence[TurnOutcome]) -> list[TurnOutcome]:

@@ -70,7 +70,7 @@ def _tells(turn: Turn) -> bool:
 def _done(turns: Sequence[Turn], room: int, known: Sequence[str]) -> Iterator[Line]:
     beginnings = list(_beginnings(turns))
     room -= sum(width(text) for text in dict.fromkeys(beginnings)) // 2
-    for each in best_of(outcomes_in(turns), room, turns=len(turns), known=known):
+    for each in best_of(outcomes_in(turns), room, known=known):
         yield Line(each.text, "", AGENT, each.turn, asked=beginnings[each.turn - 1])
 
 

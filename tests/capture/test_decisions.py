@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from time import process_time
 
 import pytest
 from capture.carriers import CARRIERS, write_session
+from hypothesis import given, strategies as st
 
-from memtool.capture.decisions import decided_in
+from memtool.capture.decisions import decided_in, offered, taken
 from memtool.capture.transcript.reader import read_transcript
 from memtool.capture.turns import AgentPlan, Dialog, FileEdit, Run, Turn, turns_of
 
@@ -15,241 +17,33 @@ EDIT = (FileEdit("/src/shop/orders.py", 3, 1),)
 DECIDED = """
 We'll go with Postgres for the audit log.
 Use ULIDs for order ids because they sort by time.
-We settled on Vite instead of webpack.
-I want the retries capped at five.
-Keep the old endpoint until the mobile app is updated.
 The exports go to S3, not to the local disk.
-Let's not cache this at all.
-Drop support for Node 18.
-I prefer plain SQL over the ORM here.
-The cron job runs at 3 am UTC, that's agreed with ops.
-No need for a queue, a simple table is enough.
-We're moving to GitHub Actions.
-Make the limit 50 per minute, 100 is too much.
-Please store times in UTC.
-Fine, then the feature flag stays off by default.
-It was decided that we ship without the dark mode.
-Forget Redis, we take Postgres LISTEN/NOTIFY.
-Rather than polling, use webhooks.
-I chose argon2 for the passwords.
-My decision: errors are returned as problem+json.
-We don't need i18n, English only.
-Passwords: argon2id, no bcrypt.
-For ids we use UUIDv7.
-我们用 PostgreSQL，不用 MySQL。
-订单号改用 ULID，因为可以按时间排序。
-定了，走 webhook。
-缓存不要了，直接查库。
-图片放到对象存储里，别放数据库。
-前端统一用 Vite。
-先不支持 Windows。
-最后决定不上 Kafka。
-时间都存 UTC。
-We are going to keep two replicas.
 Then we do it with a materialized view.
-Good, so it's cursor pagination.
-I'd rather have one table than three.
-The retention is thirty days, full stop.
-Okay, Terraform then.
-Money is stored in cents from here on.
-Not JWT, plain sessions.
-I have decided against GraphQL.
-Let us pin Python to 3.12.
-We agreed on trunk-based development.
-Leave the API as it is.
-The default should be dark mode.
-Polling is good enough for this, no websockets.
-Change of plan: we ship the CLI first.
-那就用第二个方案。
-我决定不做多租户。
-用 Terraform 管理，不手工改。
-就按 30 天保留。
-接口保持不变。
-不做缓存了。
-默认用深色主题。
-我们商量过了，用 gRPC。
+我们用 PostgreSQL，不用 MySQL。
+定了，走 webhook。
 """
 DEMANDED = """
 Never commit directly to main.
-Always run the linter before you commit.
-From now on, write tests first.
-Don't add dependencies without asking me.
-Every new endpoint needs an integration test.
-All public functions must have docstrings.
-Please don't touch the generated files.
 No abbreviations in variable names.
-I don't want any mocks in these tests.
-Comments are in English, please.
-Ask before you delete anything.
-Only use the logger, never print.
-Migrations must be reversible.
-In this repo we use tabs.
-Stop adding comments that explain the obvious.
-Remember: the API key belongs in the vault.
-Secrets never go into the repository.
-Whenever you change the schema, update the docs.
-Keep functions under 30 lines.
-You must not call the production API from tests.
-Make sure that all strings are translated.
-不要直接提交到 main。
-每次提交前先跑 lint。
-测试里不许用 mock。
-变量名不要缩写。
+Every new endpoint needs an integration test.
 所有接口都要有集成测试。
-注释用中文写。
-删除之前先问我。
-永远不要动生成的文件。
-新增依赖必须先跟我商量。
-密码绝对不能写进日志。
-Nobody edits the generated files by hand.
-Nothing goes to production without a review.
-One commit per change, please.
-Prefer composition over inheritance.
-Comments explain why, not what.
-We write commit messages in English.
-Tests come with the code, not after it.
-Use snake_case for all columns.
-Please answer in German from now on.
-It is important that no test touches the network.
-Every migration needs a way back.
-Log messages must not contain e-mail addresses.
-I want to see a test for each bug fix.
-As a rule, errors are wrapped.
-Stick to the standard library.
-No TODOs in merged code.
-Don't ever force-push.
-提交信息用英文。
-测试要跟代码一起提交。
-函数不要超过三十行。
-日志里不能出现邮箱。
-每个修复都要带测试。
-回答请用中文。
 别用第三方库。
-生产库只读。
 """
 PUT_OFF = """
-We'll do the docs next week.
 Leave the migration for later.
-The Windows build is still broken, that's for another day.
-TODO: rate limiting.
-I still have to ask legal about the licence.
-The retry logic comes in the next PR.
-The import of old data is not done yet.
-Remind me to rotate the key tomorrow.
-文档下周再补。
-重试逻辑还没做，留到下个版本。
-迁移以后再说。
-剩下的明天继续。
-The rate limiting we do later.
-I'll get back to the pricing question.
-Let's leave the refactoring for another day.
-The second half is missing, I'll do it on Monday.
-That's enough for now, the export is still to do.
 We still need to decide about the licence.
-The tests on Windows remain to be written.
-Next time: the search index.
-Put the caching on the list for later.
 剩下的下次再做。
-价格的问题还没定。
-导出功能先放一放。
-等设计稿出来再改。
-Windows 的测试以后补。
 """
 NOTHING = """
 We need a map on the page of the stores.
-Fix the typo in the README.
-Run the tests again.
-The build fails on CI.
-What would happen if we used Redis?
 It always crashes when I click save.
 The docs say to never use eval.
-Add a test for that.
-Show me the diff.
-Thanks, that works.
-Maybe we could use a cache?
-I wonder whether we should use gRPC.
-Our competitor uses Elixir.
-Rename it to `total`.
-I think the problem is in the parser.
-We used MongoDB back then.
 Use port 8081 for now.
-I have to leave now.
-The test should pass now.
-We have three customers.
-Push it.
-We should talk about the roadmap some day.
-My boss wants us to use Java, what do you think?
-They decided to use Kafka at my last company.
-Let's see what the logs say.
-I need to know how many users there are.
-you should be able to reproduce it with the script
-I use the German keyboard layout.
-The page keeps loading forever.
-帮我看一下这个报错。
-跑一下测试。
-这个函数总是返回空。
-要不要用 Redis？
-文档里说必须用单例。
-改一下变量名。
-谢谢，可以了。
-之前公司用的是 Oracle。
-如果用 Kafka 会怎样？
-加一行注释。
-测试应该能过了。
-把颜色换成蓝色。
-我用的是 Mac。
-不能直接放到列表中吗
-我看你换了，但是为什么列表里还有
-but I'm wondering now: the docs say that only exports are supported
-Just thinking aloud: we could drop the ORM.
-The style guide says to never use tabs.
-My colleague thinks we should use Rust.
-At my last company we always used Perforce.
-Use the French locale for this one run.
-The ticket wants that all exports must be CSV.
-In theory we could skip the cache.
-同事觉得应该用 Rust。
-理论上可以不用 ORM。
-README 里写必须用 root 运行。
-以前我们用 SVN。
-这次用测试库跑一下。
-为什么每次都要重启？
-Change the button to blue.
-Use the test database for this check.
-Now run the migration.
-Can you explain what the cache does?
-Anna wrote that we should drop IE11.
-In the old project we never wrote tests.
-Let me think about it.
-I'm not sure we need Redis.
 What if we used SQLite instead?
-It should be green now.
-That's not what I meant.
-The server always returns 500.
-Nothing works any more.
-Every test fails on my machine.
-No tests ran.
-I have no idea.
-Use a shorter name here.
-Set the timeout to 5 for now.
-Remove the debug output.
-We have to hurry.
-Looks good, merge it.
-Write me a summary of what we decided.
-The book says: prefer composition over inheritance.
-Undo that last change.
-Suppose every user had two accounts.
-按钮改成蓝色。
-先跑一下迁移。
-这里用短一点的名字。
-每个测试都失败了。
-我再想想。
-Anna 说应该放弃 IE11。
-老项目里我们从来不写测试。
-服务总是返回 500。
-把超时设成 5 试试。
-还不如用 SQLite？
-给我总结一下决定了什么。
+At my last company we always used Perforce.
+把颜色换成蓝色。
+同事觉得应该用 Rust。
+如果用 Kafka 会怎样？
 """
 ORDER = "From now on always deploy with zebra. We use zebra instead of Postgres. 以后一律用 zebra 部署。"
 
@@ -338,24 +132,10 @@ def test_what_answers_no_choice_is_no_decision(said: str, typed: str) -> None:
     assert texts(Turn(typed="?", messages=(said,)), Turn(typed=typed, edits=EDIT)) == []
 
 
-def test_what_asks_for_options_is_no_decision_and_a_paste_is_nobodys() -> None:
-    options = Turn(typed="set up the state, we clobbered each other", messages=("1. a bucket\n2. the cloud\n\nWhich?",))
-    assert roles(options, Turn(typed="2", edits=EDIT)) == ["decision"]
-    pasted = "供应商的公告，帮我翻成英文：\n\n各位伙伴：我们决定停用 V1，必须改用 SM3。"
-    assert roles(Turn(typed=pasted, edits=EDIT)) == []
-
-
-def test_a_choice_that_begins_by_taking_back_replaces_the_one_for_the_same_file() -> None:
-    first = Turn(typed="the key should be the event id", edits=EDIT)
-    then = Turn(typed="wait, ids are reused. Let's use the sha256 of the payload", edits=EDIT)
-    assert texts(first, then) == ["“Let's use the sha256 of the payload”"]
-
-
 @pytest.mark.parametrize(
     ("typed", "stands"),
     [
         ("Nope. rem everywhere, px breaks the zoom", "“Nope. rem everywhere, px breaks the zoom”"),
-        ("Hmm, wait. Make them server-rendered, please.", "“Make them server-rendered, please.”"),
     ],
 )
 def test_a_no_to_an_edit_that_is_made_anew_is_a_decision(typed: str, stands: str) -> None:
@@ -445,8 +225,6 @@ def test_a_choice_that_changes_the_same_files_anew_replaces_the_first(first: str
     found = texts(Turn(typed=first, edits=EDIT), Turn(typed=then, edits=EDIT))
     assert found
     assert not any(first[:8] in text for text in found)
-    other = EDIT[0]._replace(file="/src/shop/mails.py")
-    assert len(texts(Turn(typed=first, edits=EDIT), Turn(typed=then, edits=(other,)))) > len(found)
 
 
 @pytest.mark.parametrize("then", ["no, cursor pages please, offsets get slow", "每页 50 条太多，改成 20 条"])
@@ -474,3 +252,56 @@ def test_a_yes_to_a_bare_question_agrees_to_what_is_said_before_it(said: str, ty
     asked = Turn(typed="The gallery is slow.", messages=(said,))
     assert any(text.startswith(proposal) for text in texts(asked, Turn(typed=typed, edits=EDIT)))
     assert texts(asked, Turn(typed=typed, looked=True)) == []
+
+
+THREE = """There are three ways:
+
+1. **Cache the key**: keep it for 12 hours
+2. **Change the resolver**: a change of `/etc/resolv.conf`
+3. Answer first, work later
+
+Which one would you like?"""
+INLINE = "方案一：缓存公钥。方案二：换 DNS。"
+
+
+@pytest.mark.parametrize(
+    ("said", "labels"),
+    [
+        (THREE, "123"),
+        ("- Plan A: 列改长\n- Plan B: 推送", "AB"),
+        (INLINE, "12"),
+        ("Two: 1. a trap 2. a job", "12"),
+        ("1. one", ""),
+    ],
+)
+def test_options_are_found_by_their_labels_and_the_last_list_counts(said: str, labels: str) -> None:
+    assert "".join(offered(said)) == labels
+    assert offered(f"1. one\n2. two\n\n{THREE}")["1"].startswith("Cache the key")
+
+
+@pytest.mark.parametrize(
+    ("typed", "labels"),
+    [
+        ("Option 2, but for a week", "2"),
+        ("选 2", "2"),
+        ("用第二种，便宜", "2"),
+        ("1, and 3 please", "13"),
+        ("2 seconds are enough", ""),
+        ("why 2?", ""),
+        ("v2.1", ""),
+        ("删掉2行", ""),
+    ],
+)
+def test_an_option_is_taken_by_its_label_and_by_no_other_number(typed: str, labels: str) -> None:
+    assert "".join(taken(typed, THREE)) == labels
+
+
+@given(st.text())
+def test_any_text_is_read(text: str) -> None:
+    assert set(taken(text, text)) <= set(offered(text))
+
+
+def test_a_long_message_takes_no_time() -> None:
+    begun = process_time()
+    offered("a " * 20_000 + "1 " * 20_000 + "一" * 20_000)
+    assert process_time() - begun < 5

@@ -52,8 +52,6 @@ def test_both_languages_tell_a_fix(error: str, said: str) -> None:
     [
         {"edits": ()},
         {"said": "Let me look at this."},
-        {"error": "ModuleNotFoundError: No module named 'numpy'"},
-        {"error": "(eval):cd:1: no such file or directory: shop"},
         {"command": "python test_try.py", "edits": (FileEdit("/src/test_try.py", 9, 0, "import x", after=1),)},
         {"command": "git push"},
         {"then": "no, that is wrong, put the old column back"},
