@@ -12,7 +12,7 @@ from memtool.git import tell
 from memtool.index.engine import place_of, use_index
 from memtool.index.filters import Filter
 from memtool.index.search import search
-from memtool.memory.forget import Forgotten, find_target, forget, forget_for_good
+from memtool.memory.forget import MemoryChange, find_target, forget, forget_for_good
 from memtool.memory.new_memory import NewMemory
 from memtool.memory.remember import Remembered, remember
 from memtool.settings import Settings
@@ -78,7 +78,7 @@ class Desk:
     def remember(self, text: str, *, project: str | None = "shop", **more: Any) -> Remembered:
         return remember(self.work, NewMemory(text, project=project, **more))
 
-    def forget(self, ref: str, *, purge: bool = False) -> Forgotten:
+    def forget(self, ref: str, *, purge: bool = False) -> MemoryChange:
         work = self.work
         return (forget_for_good if purge else forget)(work, find_target(work, ref))
 

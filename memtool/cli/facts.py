@@ -13,7 +13,7 @@ from memtool.cli.options import FACT_ID, FACT_IDS, project_option, with_json, wi
 from memtool.cli.session import Session
 from memtool.cli.views import table
 from memtool.errors import UsageError
-from memtool.memory.fact_book import StoredFact, change_fact, read_facts, rivals_of
+from memtool.memory.fact_book import StoredFact, read_facts, rivals_of
 from memtool.text.lines import counted
 from memtool.vault.authors import AUTHORS, IMPORTED
 from memtool.vault.fact_rules import STATUSES
@@ -140,7 +140,7 @@ def update(
     **others: Any,  # noqa: ANN401
 ) -> None:  # fmt: skip
     """Change the fields of a fact. `memtool facts supersede` changes its statement."""
-    from memtool.memory.fact_book import checked_values
+    from memtool.memory.memories import checked_values
 
     values = {name: value for name, value in others.items() if value is not None}
     values |= {"tags": tags} if tags else {}
@@ -180,7 +180,7 @@ def verify(ctx: click.Context, session: Session) -> None:
 
     The format, ids, chains, contradictions, evidence and anchors are checked. The exit code is 1 if a rule is broken.
     """
-    from memtool.memory.verification import FAILING, verify as find
+    from memtool.memory.fact_book import FAILING, verify as find
 
     book = read_facts(session.vault)
     found = find(session.work, book)
@@ -244,14 +244,15 @@ def _remember(session: Session, words: Sequence[str]) -> None:
 
 def _change(session: Session, fact_id: str, deed: str, new: Callable[..., Any]) -> None:
     from memtool.index.engine import catch_up
+    from memtool.memory.memories import change_fact
 
-    done = change_fact(session.work, fact_id, deed, new)
+    stored, kept = change_fact(session.work, fact_id, deed, new)
     catch_up(session.work)
-    commit = {"commit": done.kept.commit, "undo": done.kept.undo(session.vault)}
-    if not session.emits({**_fields(done.stored, {}), **commit}):
-        place = f"{done.stored.ref}:{done.stored.place.start_line}"
-        click.echo(output.printable(f"{fact_id}  {place}  {done.stored.fact.status}"))
-        session.say_kept(done.kept)
+    commit = {"commit": kept.commit, "undo": kept.undo(session.vault)}
+    if not session.emits({**_fields(stored, {}), **commit}):
+        place = f"{stored.ref}:{stored.place.start_line}"
+        click.echo(output.printable(f"{fact_id}  {place}  {stored.fact.status}"))
+        session.say_kept(kept)
 
 
 def _fields(stored: StoredFact, rivals: dict[str, list[str]]) -> dict[str, Any]:

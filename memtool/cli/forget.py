@@ -11,10 +11,11 @@ from memtool.cli.options import REF, with_json
 from memtool.cli.session import Session
 from memtool.errors import UsageError
 from memtool.index.engine import catch_up
-from memtool.memory.forget import LINE, ForgetTarget, Forgotten, find_target, forget, forget_for_good
+from memtool.memory.forget import LINE, MemoryChange, find_target, forget, forget_for_good, sort_of
 from memtool.recall.framing import is_line_id
 from memtool.text.lines import brief, counted, some_of
-from memtool.vault.kinds import FACT, NOTE, TODO
+from memtool.vault.kinds import FACT, NOTE, SESSION, TODO
+from memtool.vault.memory import Memory
 
 _ENDS = {FACT: "archived", NOTE: "archived", TODO: "done", LINE: "removed from the note"}
 
@@ -37,14 +38,13 @@ def command(session: Session, ref: str, *, for_good: bool, yes: bool) -> None:
         raise UsageError("--yes goes with --purge")
     work = session.work
     target = find_target(work, ref)
-    if (for_good or (target.is_session and not target.is_gone)) and not yes:
-        name = (
-            f"Remove {target.name} for good" if for_good else f"It represents a session. Archive all of {target.name}"
-        )
+    is_session = is_line_id(ref.strip("[]")) and sort_of(target) == NOTE and target.kind == SESSION
+    if (for_good or (is_session and not target.status)) and not yes:
+        name = f"Remove {target.id} for good" if for_good else f"It represents a session. Archive all of {target.id}"
         _confirm(f"{output.printable(brief(target.text, output.width()))}\n{name}?")
     done = forget_for_good(work, target) if for_good else forget(work, target)
     catch_up(work)
-    answer = {"kind": target.what, "name": target.name, "path": target.path, "changed": done.changed}
+    answer = {"kind": sort_of(target), "name": target.id, "path": target.path, "changed": done.changed}
     commit = {"commit": done.kept.commit, "undo": done.kept.undo(session.vault), "notice": done.kept.notice}
     if not session.emits({**answer, "purged": for_good, **commit}):
         _print(session, done, for_good=for_good)
@@ -55,8 +55,8 @@ def _confirm(question: str) -> None:
         raise click.Abort
 
 
-def _print(session: Session, done: Forgotten, *, for_good: bool) -> None:
-    name, end = output.printable(done.target.name), _ENDS[done.target.what]
+def _print(session: Session, done: MemoryChange, *, for_good: bool) -> None:
+    name, end = output.printable(done.memory.id), _ENDS[sort_of(done.memory)]
     if not done.changed:
         click.echo(f"{name} is already {end}.")
         return
@@ -88,10 +88,10 @@ def purge(session: Session, text_or_ref: str, *, is_text: bool, history: bool, y
     from memtool.memory.purge import extent_of, find_purge_target, purge as remove
 
     asked = sys.stdin.readline().rstrip("\r\n") if text_or_ref == "-" else text_or_ref
-    target: ForgetTarget | None = None if is_text else find_purge_target(session.work, asked)
+    target: Memory | None = None if is_text else find_purge_target(session.work, asked)
     extent = None if target else extent_of(session.work, asked)
     if not yes:
-        name = f"{target.name} ({brief(target.text, output.width())})" if target else "this text"
+        name = f"{target.id} ({brief(target.text, output.width())})" if target else "this text"
         if extent:
             name += f" ({counted(extent.places, 'place')} in {counted(extent.files, 'file')})"
         _confirm(

@@ -13,7 +13,7 @@ from memtool.cli.options import project_option, with_json
 from memtool.cli.session import Session
 from memtool.errors import UsageError
 from memtool.index.engine import catch_up
-from memtool.memory.anchors import blob_of, root_of
+from memtool.memory.fact_book import blob_of, root_of
 from memtool.memory.new_memory import NewMemory
 from memtool.memory.remember import AlreadyKnown, Remembered, remember
 from memtool.recall.ledger import ledger_folder, read_ledger
@@ -21,6 +21,7 @@ from memtool.settings import client_author
 from memtool.text.lines import brief
 from memtool.vault.authors import AUTHORS
 from memtool.vault.kinds import CATEGORIES, FACT, FOLDERS, TODO
+from memtool.vault.memory import Memory
 from memtool.vault.todos import TYPES
 from memtool.workspace import Workspace
 
@@ -76,10 +77,9 @@ def command(
     try:
         done = remember(session.work, memory)
     except AlreadyKnown as known:
-        other = {"name": known.standing.name, **known.standing._asdict()}
-        session.emits({"remembered": False, "reason": str(known), "standing": other})
+        session.emits({"remembered": False, "reason": str(known), "standing": _fields(known.memory)})
         raise
-    catch_up(session.work, [done.path])
+    catch_up(session.work, [done.memory.path])
     if not session.emits(_answer(session, done)):
         _print(session, done)
 
@@ -120,25 +120,42 @@ def _text(words: tuple[str, ...]) -> str:
 
 
 def _answer(session: Session, done: Remembered) -> dict[str, Any]:
-    fields = done._asdict()
-    kept = fields.pop("kept")
-    contradictions = [{"name": one.name, **one._asdict()} for one in fields.pop("contradictions")]
-    commit = {"commit": kept.commit, "undo": kept.undo(session.vault)}
-    return {"remembered": True, **fields, "contradictions": contradictions, **commit}
+    memory = done.memory
+    return {
+        "remembered": True,
+        "id": memory.id,
+        **memory.place._asdict(),
+        "kind": memory.kind,
+        "project": memory.project,
+        "category": memory.category,
+        "author": memory.author,
+        "contradictions": [_fields(one) for one in done.contradictions],
+        "superseded": done.superseded,
+        "redacted": done.redacted,
+        "notices": done.notices,
+        "commit": done.kept.commit,
+        "undo": done.kept.undo(session.vault),
+    }
+
+
+def _fields(memory: Memory) -> dict[str, Any]:
+    known = {"text": memory.text, "id": memory.fact_id, "author": memory.author}
+    return {"name": memory.id, **memory.place._asdict(), **known}
 
 
 def _print(session: Session, done: Remembered) -> None:
-    lines = f"{done.start_line}-{done.end_line}" if done.end_line > done.start_line else f"{done.start_line}"
-    where = f"{done.path}:{lines}"
-    click.echo(output.printable(f"{done.id}  {where}" if done.kind == FACT else where))
+    memory, place = done.memory, done.memory.place
+    end = f"-{place.end_line}" if place.end_line > place.start_line else ""
+    where = f"{place.path}:{place.start_line}{end}"
+    click.echo(output.printable(f"{memory.id}  {where}" if memory.kind == FACT else where))
     if done.superseded:
         click.echo(output.printable(f"It supersedes {done.superseded}."))
     for one in done.contradictions:
         author = f" (by {one.author})" if one.author else ""
-        click.echo(f"It may contradict {output.printable(one.name)}{author}:")
+        click.echo(f"It may contradict {output.printable(one.id)}{author}:")
         click.echo(f"  {output.printable(brief(one.text, 200))}")
     output.say("If it replaces one of them, repeat the command with --supersedes ID." if done.contradictions else "")
     output.say_redacted(done.redacted)
     output.say(*done.notices)
     undo = done.kept.undo(session.vault)
-    output.say(f"Undo: {undo}" if undo else f"Undo: memtool forget {done.id}")
+    output.say(f"Undo: {undo}" if undo else f"Undo: memtool forget {memory.id}")

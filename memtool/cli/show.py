@@ -104,11 +104,11 @@ def _reading(session: Session, text: str, level: int) -> Reading:
 
 def _holder_of(session: Session, line_id: str) -> str:
     """Return the fact, the open item or the note that holds the line with this short id."""
-    from memtool.memory.forget import find_target
+    from memtool.memory.forget import find_target, sort_of
     from memtool.vault.kinds import FACT, TODO
 
     target = find_target(session.work, line_id)
-    return target.name if target.what in (FACT, TODO) else target.path
+    return target.id if target.kind == FACT or sort_of(target) == TODO else target.path
 
 
 def _count_use(session: Session, reading: Reading) -> int:
@@ -221,7 +221,7 @@ def place_of_line(session: Session, line_id: str) -> Ref:
     from memtool.memory.forget import find_target
 
     target = find_target(session.work, line_id)
-    return Ref(target.path, target.line, target.line)
+    return Ref(*target.place)
 
 
 def _whole_id(session: Session, begun: str) -> str:

@@ -24,7 +24,7 @@ from memtool.errors import ProviderFailed
 from memtool.llm import Request
 from memtool.llm.call_log import CallLog
 from memtool.llm.chain import Chain, Clock
-from memtool.memory.fact_book import FactBook, stands
+from memtool.memory.fact_book import FactBook
 from memtool.resources import agent_text
 from memtool.text.identifiers import unfounded
 from memtool.text.languages import all_labels, pattern_of
@@ -81,7 +81,7 @@ def proposals_by_model(
 def _known(work: Workspace, book: FactBook, project: str) -> list[str]:
     """Return the facts of *project* that hold, the newest last, each with its subject."""
     held = sorted(
-        (stored.fact for stored in book if stored.project == project and stands(stored, work)),
+        (stored.fact for stored in book if stored.project == project and stored.is_current(work)),
         key=lambda fact: fact.timestamp,
     )
     return [f"KNOWN [{fact.subject}] {shortened(fact.fact, _WIDEST_LINE)}" for fact in held[-_MOST_KNOWN:]]

@@ -16,8 +16,7 @@ from functools import partial
 from typing import Literal, NamedTuple, TypeAlias, TypeVar
 
 from memtool.errors import MemtoolError
-from memtool.memory.fact_book import FactBook
-from memtool.memory.spans import Span, session_of_span
+from memtool.memory.fact_book import FactBook, Span, session_of_span
 from memtool.text.frontmatter import plain_fields, split_front_matter
 from memtool.text.languages import labels, without_openings
 from memtool.text.lines import shortened, width

@@ -18,7 +18,7 @@ from memtool.consolidate.proposals import SessionView, Written, grouped
 from memtool.consolidate.review import FOLDER
 from memtool.consolidate.week import Week
 from memtool.errors import MemtoolError
-from memtool.memory.fact_book import FactBook, StoredFact, stands
+from memtool.memory.fact_book import FactBook, StoredFact
 from memtool.memory.given_now import never_used
 from memtool.recall.uses import fates_between, sums_of
 from memtool.text.frontmatter import split_front_matter
@@ -56,7 +56,7 @@ def _to_look_at(work: Workspace, book: FactBook, sessions: Sequence[SessionView]
     found = [words["empty"].format(area) for area in areas if not _says_something(work.vault, area)]
     due = [stored for stored in book if stored.fact.status == "active" and stored.fact.review]
     found += [words["review"].format(stored.fact.fact, stored.fact.id, stored.fact.review) for stored in due]
-    over = sum(stored.fact.status == "active" and not stands(stored, work) for stored in book)
+    over = sum(stored.fact.status == "active" and not stored.is_current(work) for stored in book)
     return [*found, words["expired"].format(over)] if over else found
 
 
@@ -189,7 +189,7 @@ def project_section(book: FactBook, project: str, sessions: Sequence[SessionView
 
 def _holding(book: FactBook, work: Workspace, *categories: str) -> list[StoredFact]:
     """Return the facts of *categories* that hold, the newest first."""
-    held = [stored for stored in book if stands(stored, work) and stored.fact.category in categories]
+    held = [stored for stored in book if stored.is_current(work) and stored.fact.category in categories]
     return sorted(held, key=lambda stored: (stored.fact.timestamp, stored.fact.id), reverse=True)
 
 

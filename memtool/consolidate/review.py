@@ -24,9 +24,7 @@ from typing import NamedTuple
 from memtool.consolidate.proposals import ARROW, Fate, Judged, Proposal, fact_of, quotation
 from memtool.consolidate.week import Week
 from memtool.errors import MemtoolError
-from memtool.memory.anchors import root_of
-from memtool.memory.fact_book import FactBook
-from memtool.memory.spans import Span, hashes_by_session, missing_spans
+from memtool.memory.fact_book import FactBook, Span, hashes_by_session, missing_spans, root_of
 from memtool.text.languages import labels, mentioned, pattern_of, starts_with
 from memtool.text.lines import one_line
 from memtool.text.near_duplicates import Claim, contradicts, is_same, letters, statement

@@ -41,9 +41,8 @@ from memtool.history.repository import refuse_unfinished_vault
 from memtool.history.uncommitted import note_uncommitted
 from memtool.index.engine import catch_up
 from memtool.llm import is_set_up
-from memtool.memory.anchors import moved_anchors
 from memtool.memory.archiving import Move, move_to_archive, relinked
-from memtool.memory.fact_book import FactBook, read_facts
+from memtool.memory.fact_book import FactBook, moved_anchors, read_facts
 from memtool.recall.hints import gather_hints
 from memtool.recall.start.standing import gather_standing
 from memtool.text.languages import pattern_of

@@ -15,8 +15,7 @@ from memtool.errors import MemtoolError
 from memtool.history import repository as history
 from memtool.history.driver import driver_problem
 from memtool.history.syncing import distance, find_remote
-from memtool.memory.fact_book import read_facts
-from memtool.memory.verification import FAILING, verify
+from memtool.memory.fact_book import FAILING, read_facts, verify
 from memtool.recall.routing.routes import check, read_routing
 from memtool.redaction import Redactor, make_redactor
 from memtool.text.lines import counted, some_of

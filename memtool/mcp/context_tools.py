@@ -142,12 +142,13 @@ def add_context_tools(server: MCPServer[Any], open_workspace: OpenWorkspace) -> 
 
 def _managed(work: Workspace, action: str, target: str, content: str, page: int) -> str:
     from memtool.mcp.rendering import changed_text, listing_text, project_text
-    from memtool.memory import managing
+    from memtool.memory.memories import archive_memory, change_entry, find_entry, list_entries
+    from memtool.memory.saving import init_project
 
     if action == "list":
-        return listing_text(managing.list_items(work, page=page))
+        return listing_text(list_entries(work, page=page))
     if action == "init_project":
-        return project_text(*managing.init_project(work, content))
+        return project_text(*init_project(work, content))
     if not target.strip():
         raise ToolError(f"{action} needs a target: an id, as action=list gives it")
     if action == "update" and not content.strip():
@@ -155,7 +156,7 @@ def _managed(work: Workspace, action: str, target: str, content: str, page: int)
     target = named_by(target)
     try:
         if action == "delete":
-            return changed_text("archived", managing.delete_item(work, target))
-        return changed_text("updated", managing.update_item(work, target, content))
+            return changed_text("archived", archive_memory(work, *find_entry(work, target)))
+        return changed_text("updated", change_entry(work, target, content))
     except NoteNotFound as error:
         raise ToolError(f"{error}. Nothing has changed. action=list gives the ids that there are.") from None

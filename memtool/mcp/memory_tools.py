@@ -88,10 +88,11 @@ def add_memory_tools(server: MCPServer[Any], open_workspace: OpenWorkspace) -> N
         Call it when the user says "forget that", "that is wrong", 忘掉, 不对. `archived`, as `deleted`, is false if
         there is no such memory, or none any more.
         """
-        from memtool.memory.managing import delete_item
+        from memtool.memory.memories import archive_memory, find_entry
 
         try:
-            changed = delete_item(open_workspace(None), id).changed
+            work = open_workspace(None)
+            changed = archive_memory(work, *find_entry(work, id)).changed
         except NoteNotFound:
             changed = False
         return {"deleted": changed, "archived": changed}

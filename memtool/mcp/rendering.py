@@ -14,8 +14,9 @@ from memtool.text.lines import cut
 if TYPE_CHECKING:  # each tool imports its own use case, and no other
     from memtool.history.one_commit import Kept
     from memtool.memory.agent_search import FoundMemory, RankedMemories, RankedMemory, SearchPage
+    from memtool.memory.forget import MemoryChange
     from memtool.memory.kept_turns import KeptTurns
-    from memtool.memory.managing import Changed, ItemPage
+    from memtool.memory.memories import EntryPage
     from memtool.memory.saving import Saved, Stored
     from memtool.memory.timeline import Timeline
     from memtool.vault.project_area import ProjectArea
@@ -69,22 +70,22 @@ def saved_text(saved: Sequence[Saved]) -> str:
     return "\n".join([head, *lines])
 
 
-def listing_text(listing: ItemPage) -> str:
+def listing_text(listing: EntryPage) -> str:
     """Return *listing* as text, an entry a line."""
-    if not listing.items:
+    if not listing.entries:
         return "Nothing is remembered of this project." if listing.page == 1 else "There is no such page."
     lines = [f"{QUOTED} {listing.total} entries, id@version first:"]
-    for item in listing.items:
+    for item in listing.entries:
         about = ", ".join(filter(None, [item.kind, item.date, f"by {item.author}" if item.author else ""]))
-        lines.append(f"- {item.name} ({about}) {cut(defused(item.text), _LONGEST_LINE)}")
+        lines.append(f"- {item.at_version} ({about}) {cut(defused(item.text), _LONGEST_LINE)}")
     return "\n".join([*lines, *([f"More: page={listing.page + 1}"] if listing.more else [])])
 
 
-def changed_text(deed: str, done: Changed) -> str:
+def changed_text(deed: str, done: MemoryChange) -> str:
     """Return the outcome of *deed*, such as `archived`."""
     if not done.changed:
-        return f"{done.name} is {deed} already; nothing has changed."
-    return "\n".join(filter(None, [f"{deed}: {done.name}", *_kept(done.kept)]))
+        return f"{done.memory.at_version} is {deed} already; nothing has changed."
+    return "\n".join(filter(None, [f"{deed}: {done.memory.at_version}", *_kept(done.kept)]))
 
 
 def project_text(area: ProjectArea, is_new: bool, kept: Kept) -> str:

@@ -1,31 +1,36 @@
-"""All facts of a vault, and single changes to them, each of them one commit."""
+"""All facts of a vault, by file; the words and the files that they rest on; and their faults."""
 
 from __future__ import annotations
 
+import hashlib
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cache
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from memtool.errors import MemtoolError, NoteNotFound, UsageError
-from memtool.history.one_commit import Kept, alone, commit, keep_edits
-from memtool.memory.anchors import blob_of, root_of
+from memtool.memory import limits
 from memtool.text.json_places import LineRange
-from memtool.text.lines import one_line
+from memtool.text.languages import labels
 from memtool.text.near_duplicates import contradicts, statement
 from memtool.text.similarity import words
 from memtool.vault.authors import is_past
-from memtool.vault.facts import Fact, FactFile, parse_facts, update_facts
+from memtool.vault.facts import Fact, FactFile, check_facts, parse_facts
 from memtool.vault.files import read_text
 from memtool.vault.layout import FACTS_FILE, Vault, facts_ref, project_of
+from memtool.vault.note import Note, parse_note
+from memtool.vault.scan import scan
+from memtool.vault.session_names import FOLDER, note_of, session_at
+from memtool.vault.sessions import Line, hash_of_words, lines_of
 from memtool.workspace import Workspace
 
-_AREAS = "areas"
-_MOST_PAIRS = 20_000  # of alike facts of one file: some two seconds
 _SHARED = 2  # words that two facts have in common at least, to be compared
 
 
@@ -40,6 +45,10 @@ class StoredFact(NamedTuple):
     def project(self) -> str:
         """The project that the fact belongs to; empty for none."""
         return self.fact.project or project_of(self.ref)
+
+    def is_current(self, work: Workspace) -> bool:
+        """Return whether the fact is active and has not expired."""
+        return self.fact.status == "active" and not is_past(self.fact.expires, work.now())
 
 
 @dataclass(frozen=True)
@@ -74,25 +83,22 @@ class FactBook:
             places = ", ".join(f"{stored.ref}:{stored.place.start_line}" for stored in found)
             raise UsageError(f"{len(found)} facts have the id '{fact_id}': {places}", hint="Give each its own by hand.")
         if not found:
-            raise self._unknown(fact_id)
+            near = get_close_matches(fact_id, [stored.fact.id for stored in self], 1)
+            error = NoteNotFound(fact_id)
+            error.hint = f"Did you mean '{near[0]}'?" if near else "`memtool facts list` shows what there is."
+            raise error
         return found[0]
 
     def history(self, stored: StoredFact) -> list[StoredFact]:
         """Return the chain of *stored*, oldest first: what it superseded, itself, and what superseded it."""
-        chain, seen = [stored], {stored.fact.id}
-        while (old := self.find(chain[0].fact.supersedes)) and old.fact.id not in seen:
-            chain.insert(0, old)
+        found, seen = [stored], {stored.fact.id}
+        while (old := self.find(found[0].fact.supersedes)) and old.fact.id not in seen:
+            found.insert(0, old)
             seen.add(old.fact.id)
-        while (new := self.find(chain[-1].fact.superseded_by)) and new.fact.id not in seen:
-            chain.append(new)
+        while (new := self.find(found[-1].fact.superseded_by)) and new.fact.id not in seen:
+            found.append(new)
             seen.add(new.fact.id)
-        return chain
-
-    def _unknown(self, fact_id: str) -> NoteNotFound:
-        near = get_close_matches(fact_id, [stored.fact.id for stored in self], 1)
-        error = NoteNotFound(fact_id)
-        error.hint = f"Did you mean '{near[0]}'?" if near else "`memtool facts list` shows what there is."
-        return error
+        return found
 
 
 def read_facts(vault: Vault) -> FactBook:
@@ -109,16 +115,16 @@ def read_facts(vault: Vault) -> FactBook:
 
 
 def _fact_files(vault: Vault) -> Iterator[str]:
-    for folder, below, names in os.walk(vault.root / _AREAS):
+    for folder, below, names in os.walk(vault.root / "areas"):
         below[:] = [name for name in below if not name.startswith(".")]
         if FACTS_FILE in names:
             yield os.path.relpath(os.path.join(folder, FACTS_FILE), vault.root).replace(os.sep, "/")  # noqa: PTH118
 
 
 def rivals_of(facts: Sequence[StoredFact], unfinished: list[str] | None = None) -> dict[str, list[str]]:
-    """Return for each fact, by its id, those of the same file that say something else of the same thing.
+    """Return for each fact, by its id, the facts of the same file that seem to contradict it.
 
-    Of a file with very many alike facts only so many pairs are compared; it is then added to *unfinished*.
+    Of a file with very many similar facts only some pairs are compared; the file is then added to *unfinished*.
     """
     found: dict[str, list[str]] = {}
     by_file: dict[str, list[StoredFact]] = {}
@@ -126,10 +132,10 @@ def rivals_of(facts: Sequence[StoredFact], unfinished: list[str] | None = None) 
         if stored.fact.status == "active" and stored.fact.id:
             by_file.setdefault(stored.ref, []).append(stored)
     for ref, group in by_file.items():
-        statement_of = cache(statement)  # few facts are alike, and it takes longer than to tell so
-        told = [(stored.fact.id, words(stored.fact.fact), stored.fact.fact) for stored in group]
-        pairs = ((one, other) for at, one in enumerate(told) for other in told[:at] if _are_alike(one[1], other[1]))
-        for one, other in islice(pairs, _MOST_PAIRS):
+        statement_of = cache(statement)  # few facts are similar, and to find out is cheaper
+        entries = [(stored.fact.id, words(stored.fact.fact), stored.fact.fact) for stored in group]
+        pairs = ((one, other) for at, one in enumerate(entries) for other in entries[:at] if _are_alike(one, other))
+        for one, other in islice(pairs, limits.PAIRS_OF_FACTS):
             if contradicts(statement_of(one[2]), statement_of(other[2]), in_one_place=True):
                 found.setdefault(one[0], []).append(other[0])
                 found.setdefault(other[0], []).append(one[0])
@@ -138,61 +144,232 @@ def rivals_of(facts: Sequence[StoredFact], unfinished: list[str] | None = None) 
     return found
 
 
-def _are_alike(words_of_one: frozenset[str], words_of_other: frozenset[str]) -> bool:
-    shared = len(words_of_one & words_of_other)
-    return shared >= _SHARED and 2 * shared >= min(len(words_of_one), len(words_of_other))
+def _are_alike(one: tuple[str, frozenset[str], str], other: tuple[str, frozenset[str], str]) -> bool:
+    shared = len(one[1] & other[1])
+    return shared >= _SHARED and 2 * shared >= min(len(one[1]), len(other[1]))
 
 
-def stands(stored: StoredFact, work: Workspace) -> bool:
-    """Return whether the fact is active and not over."""
-    return stored.fact.status == "active" and not is_past(stored.fact.expires, work.now())
+# The files that a fact speaks of, each with the git blob id that it had when the fact was written or reviewed.
 
 
-class Deed(NamedTuple):
-    """The outcome of a change: the fact as it now is, and its commit."""
+def root_of(vault: Vault, project: str) -> str:
+    """Return the folder of *project* on this machine, or an empty string."""
+    with suppress(OSError, MemtoolError):
+        ref = f"areas/projects/{project}/summary.md"
+        note = parse_note(ref, read_text(vault.path(ref))[0].encode("utf-8"))
+        listed = note.fields.get("identities") if isinstance(note, Note) else None
+        for identity in listed if isinstance(listed, list) else []:
+            path = str(identity).removeprefix("path:")
+            if path != identity and os.path.isabs(path) and os.path.isdir(path):  # noqa: PTH112, PTH117
+                return path
+    return ""
 
-    stored: StoredFact
-    kept: Kept
+
+def blob_of(path: Path) -> str:
+    """Return the id that git gives to the content of the file at *path*; empty if it cannot be read."""
+    with suppress(OSError):
+        if path.is_file() and path.stat().st_size <= limits.LARGEST_ANCHOR:
+            return _blob(path.read_bytes())
+    return ""
 
 
-def change_fact(work: Workspace, fact_id: str, deed: str, change: Callable[[tuple[Fact, ...]], Sequence[Fact]]) -> Deed:
-    """Apply *change* to the file that holds *fact_id*, and commit it as *deed*.
+def _blob(content: bytes) -> str:
+    return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
 
-    Raises:
-        NoteNotFound, UsageError, MemtoolError: nothing was changed.
+
+def moved_anchors(vault: Vault, fact: Fact, project: str, language: str) -> list[str]:
+    """Return a sentence for each file that the *fact* of *project* names and that has changed since."""
+    root = root_of(vault, project) if fact.anchors and project else ""
+    texts = labels("facts", language)
+    return [sentence for anchor in fact.anchors if root and (sentence := _moved(Path(root), anchor, texts))]
+
+
+def _moved(root: Path, anchor: Mapping[str, Any], texts: Mapping[str, str]) -> str:
+    name, known = str(anchor["path"]), str(anchor.get("blob") or "")
+    path = root / name
+    if not path.resolve().is_relative_to(root.resolve()):
+        return ""
+    if not path.exists():
+        return texts["gone"].format(name)
+    if not known or not path.is_file() or len(known) != 40:  # of another kind of repository
+        return ""
+    with suppress(OSError):
+        content = path.read_bytes() if path.stat().st_size <= limits.LARGEST_ANCHOR else None
+        if content is not None and known not in (_blob(content), _blob(content.replace(b"\r\n", b"\n"))):
+            return texts["changed"].format(name)
+    return ""
+
+
+# The words of sessions that a fact rests on. A span names a session and the hash of a statement there. Case, white
+# space and the marks around a statement do not count, so that a note may be renamed, merged and moved; a statement that
+# was reworded or deleted is not found.
+
+
+class Span(NamedTuple):
+    """Words of a session. *source* is its id, with `#` and the turn where that is known; *place* the note's line."""
+
+    source: str
+    text: str
+    place: str = ""
+
+    @property
+    def session(self) -> str:
+        """The id of the session."""
+        return self.source.partition("#")[0]
+
+    def as_field(self) -> dict[str, str]:
+        """Return the span as a fact holds it."""
+        return {"source": self.source, "hash": hash_of_words(self.text)}
+
+
+def session_of_span(span: Mapping[str, Any]) -> str:
+    """Return the id of the session that *span*, as a fact holds it, is of."""
+    return str(span["source"]).partition("#")[0]
+
+
+def hashes_of(lines: Iterable[Line]) -> frozenset[str]:
+    """Return the hashes of all statements of a session's note with *lines*."""
+    texts = ((line.text, f"{line.asked} → {line.text}" if line.asked else line.text) for line in lines)
+    return frozenset(hash_of_words(text) for pair in texts for text in pair)
+
+
+def hashes_by_session(vault: Vault, sessions: Collection[str]) -> dict[str, frozenset[str]]:
+    """Return the hashes of the notes of *sessions*, by their ids, wherever the owner has put them."""
+    found: dict[str, frozenset[str]] = {}
+    wanted = set(sessions)
+    for ref in chain((note_of(vault, session) for session in wanted), _notes(vault)):
+        if found.keys() == wanted:
+            break
+        if (session := session_at(vault, ref)) in wanted and session not in found:
+            with suppress(MemtoolError, OSError):
+                found[session] = hashes_of(lines_of(read_text(vault.path(ref))[0]))
+    return found
+
+
+def _notes(vault: Vault) -> Iterator[str]:
+    """Give the paths of all notes, those of sessions first; the vault is walked when the first one is asked for."""
+    refs = scan(vault.root).stamps
+    yield from sorted((ref for ref in refs if ref.endswith(".md")), key=lambda ref: FOLDER not in ref)
+
+
+def missing_spans(spans: Iterable[Mapping[str, Any]], notes: Mapping[str, frozenset[str]]) -> list[str]:
+    """Return the sources of the *spans* whose words their session no longer holds.
+
+    *notes* holds the hashes of each session by its id. Of an unknown session all words are missing.
     """
-    with alone(work.vault):
-        found = read_facts(work.vault).get(fact_id)
-        keep_edits(work.vault, [found.ref])
-        file = update_facts(work.vault, found.ref, change)
-        at = next(at for at, fact in enumerate(file.facts) if fact.id == fact_id)
-        kept = commit(work.vault, [found.ref], deed, f"{fact_id}: {found.fact.fact}")
-    return Deed(StoredFact(found.ref, file.facts[at], file.places[at]), kept)
+    return [
+        str(span["source"]) for span in spans if span.get("hash") not in notes.get(session_of_span(span), frozenset())
+    ]
 
 
-def checked_values(work: Workspace, fact_id: str, values: Mapping[str, Any], *, reviewed: bool) -> dict[str, Any]:
-    """Return *values* as a fact holds them: redacted, dates in full; *reviewed* anchors have the blobs of today.
+# The kinds of findings; those that break a rule of the format, or the chain of facts, fail `facts verify`.
+BROKEN, DOUBLE_ID, CHAIN = "broken", "double id", "chain"
+CONTRADICTION, EVIDENCE, ANCHOR, EXPIRED, REVIEW = "contradiction", "evidence", "anchor", "expired", "review"
+FAILING = frozenset({BROKEN, DOUBLE_ID, CHAIN})
 
-    Raises:
-        NoteNotFound: there is no such fact.
-        UsageError: a value is none.
-    """
-    from memtool.memory.new_memory import NewMemory, prepared
 
-    stored = read_facts(work.vault).get(fact_id)
-    given = {name: value for name, value in values.items() if name in ("tags", "expires", "evidence", "category")}
-    memory = prepared(
-        NewMemory(stored.fact.fact, author=stored.fact.author, **given),
-        work.redact,
-        work.now().date(),
-        max_bytes=work.max_bytes,
-    )
-    result = dict(values) | {name: getattr(memory, name) for name in given}
-    for name in ("domain", "summary"):
-        if name in result:
-            result[name] = one_line(work.redact(str(result[name])))
-    if reviewed:
-        root = root_of(work.vault, stored.project)
-        anchors = ({**anchor, "blob": blob_of(Path(root) / str(anchor["path"]))} for anchor in stored.fact.anchors)
-        result |= {"review": "", "anchors": tuple(anchors) if root else stored.fact.anchors}
-    return result
+class FactFinding(NamedTuple):
+    """One thing that is wrong, or to be looked at, with the fact *id* in the file *ref*."""
+
+    kind: str
+    ref: str
+    id: str
+    sentence: str
+    line: int = 0
+
+
+def verify(work: Workspace, book: FactBook | None = None) -> list[FactFinding]:
+    """Return the faults of the facts of the vault, file by file."""
+    book = book or read_facts(work.vault)
+    found = [FactFinding(BROKEN, ref, "", sentence) for ref, sentence in book.broken.items()]
+    for ref, file in book.files.items():
+        found += _faults(ref, file)
+    found += [*_double_ids(book), *_chains(book), *_rivals(book)]
+    found += [finding for stored in book for finding in _state(work, stored)]
+    found += _evidence(work, book)
+    order = [*book.broken, *book.files]
+    return sorted(found, key=lambda finding: (order.index(finding.ref), finding.line))
+
+
+def _finding(kind: str, stored: StoredFact, sentence: str) -> FactFinding:
+    return FactFinding(kind, stored.ref, stored.fact.id, sentence, stored.place.start_line)
+
+
+def _faults(ref: str, file: FactFile) -> Iterator[FactFinding]:
+    """Give what the schema finds in the file *ref*, each with its line and the id of its fact."""
+    ids = {place.start_line: fact.id for fact, place in zip(file.facts, file.places, strict=True)}
+    for sentence in check_facts(file.text, ref):
+        where = re.match(r" line (\d+): |: ", rest := sentence.removeprefix(f"'{ref}'"))
+        line = int(where[1] or 0) if where else 0
+        yield FactFinding(BROKEN, ref, ids.get(line, ""), rest[where.end() :] if where else sentence, line)
+
+
+def _double_ids(book: FactBook) -> Iterator[FactFinding]:
+    counts = Counter(stored.fact.id for stored in book if stored.fact.id)
+    for stored in book:
+        if counts[stored.fact.id] > 1:
+            sentence = f"{counts[stored.fact.id]} facts have this id, so none of them can be changed"
+            yield _finding(DOUBLE_ID, stored, sentence)
+
+
+def _chains(book: FactBook) -> Iterator[FactFinding]:
+    for stored in book:
+        fact = stored.fact
+        new, old = book.find(fact.superseded_by), book.find(fact.supersedes)
+        if fact.superseded_by and new is None:
+            yield _finding(CHAIN, stored, f"its successor '{fact.superseded_by}' does not exist")
+        elif new and new.fact.supersedes not in ("", fact.id) and not _is_before(book, stored, new):
+            yield _finding(CHAIN, stored, f"its successor '{new.fact.id}' names another one, '{new.fact.supersedes}'")
+        if fact.supersedes and old is None:
+            yield _finding(CHAIN, stored, f"the fact that it supersedes, '{fact.supersedes}', does not exist")
+        elif old and old.fact.status == "active":
+            yield _finding(CHAIN, stored, f"it supersedes '{old.fact.id}', which is active")
+        if (fact.id and fact.superseded_by == fact.id) or (
+            new and any(one is stored.fact for one in _after(book, new))
+        ):
+            yield _finding(CHAIN, stored, "its chain runs in a circle")
+
+
+def _is_before(book: FactBook, stored: StoredFact, new: StoredFact) -> bool:
+    """Return whether two facts were superseded by one, of which *new* can name only the other."""
+    rival = book.find(new.fact.supersedes)
+    return rival is not None and rival.fact.superseded_by == new.fact.id == stored.fact.superseded_by
+
+
+def _after(book: FactBook, stored: StoredFact | None) -> Iterator[object]:
+    seen: set[str] = set()
+    while stored and stored.fact.id not in seen:
+        seen.add(stored.fact.id)
+        yield stored.fact
+        stored = book.find(stored.fact.superseded_by)
+
+
+def _rivals(book: FactBook) -> Iterator[FactFinding]:
+    stored_by_id = {stored.fact.id: stored for stored in book}
+    unfinished: list[str] = []
+    for fact_id, others in rivals_of(list(book), unfinished).items():
+        named = ", ".join(f"'{other}'" for other in others)
+        yield _finding(CONTRADICTION, stored_by_id[fact_id], f"it seems to contradict {named}")
+    for ref in unfinished:
+        yield FactFinding(CONTRADICTION, ref, "", "it holds so many alike facts that not all of them were compared")
+
+
+def _state(work: Workspace, stored: StoredFact) -> Iterator[FactFinding]:
+    fact = stored.fact
+    if fact.status != "active":
+        return
+    if is_past(fact.expires, work.now()):
+        yield _finding(EXPIRED, stored, f"it was over on {fact.expires[:10]}")
+    for sentence in moved_anchors(work.vault, fact, stored.project, work.language):
+        yield _finding(ANCHOR, stored, sentence)
+    if fact.review:
+        yield _finding(REVIEW, stored, f"it is to be looked at again: {fact.review}")
+
+
+def _evidence(work: Workspace, book: FactBook) -> Iterator[FactFinding]:
+    active = [stored for stored in book if stored.fact.status == "active"]
+    notes = hashes_by_session(work.vault, {session_of_span(span) for stored in active for span in stored.fact.spans})
+    for stored in active:
+        if missing := missing_spans(stored.fact.spans, notes):
+            sentence = f"the words of its evidence do not stand in {', '.join(missing)} any more"
+            yield _finding(EVIDENCE, stored, sentence)

@@ -1,4 +1,4 @@
-"""Forgetting: what is named no longer comes up, and git can bring it back; or it is removed from its file for good."""
+"""Finding what a person or an agent names, and forgetting it: archived so that git can bring it back, or removed."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ from memtool.vault.authors import ASKED, SUMMARY, TITLE
 from memtool.vault.facts import archive, parse_facts, purge, update_facts
 from memtool.vault.forgotten import statement_of
 from memtool.vault.hand_edits import forget_item
-from memtool.vault.kinds import FACT, KINDS, NOTE, TODO
-from memtool.vault.layout import is_archived, is_facts_file, is_outside, kind_of, projects_of
+from memtool.vault.kinds import FACT, KINDS, NOTE, SESSION, TODO
+from memtool.vault.layout import is_archived, is_facts_file, is_outside, kind_of, project_of, projects_of
+from memtool.vault.memory import Location, Memory
 from memtool.vault.note import Note, parse_note
 from memtool.vault.reading import Ref, with_lines
 from memtool.vault.session_text import is_old
@@ -36,42 +37,51 @@ from memtool.vault.sessions import lines_of
 from memtool.vault.todos import drop_todo, find_todos, remove_todo
 from memtool.workspace import Workspace
 
-ARCHIVED = "archived"
-LINE = "line"
-
+ARCHIVED, DONE = "archived", "done"
+LINE = "line"  # the kind of a line of a note that is no open item
 
 _ABOUT = (TITLE, SUMMARY, ASKED)  # roles of lines that say what a session was about
 _LEAST = 6  # letters of what may be a part of a line; less would be a part of many
 
 
-class ForgetTarget(NamedTuple):
-    """The thing to be forgotten. *name* says it to the user: the id of a fact, a path, or a path and a line.
+class MemoryChange(NamedTuple):
+    """A memory as it is after a change, whether anything was changed, and the commit."""
 
-    A line of a note is known by its *text*, and *line* is where it stood.
-    """
-
-    what: str
-    name: str
-    path: str
-    text: str
-    line: int = 0
-    is_gone: bool = False  # archived or done already
-    is_session: bool = False  # all of its note, known by the line that says what it was about
-
-
-class Forgotten(NamedTuple):
-    """The result of forgetting. *changed* is false where there was nothing left to do."""
-
-    target: ForgetTarget
+    memory: Memory
     changed: bool
     kept: Kept = Kept()
 
 
-def find_target(work: Workspace, ref: str) -> ForgetTarget:
-    """Return the fact, note or item that *ref* names.
+def sort_of(memory: Memory) -> str:
+    """Return how *memory* is forgotten: as a `fact`, a `todo`, a `line` of a note, or a `note` as a whole."""
+    return memory.kind if memory.kind in (FACT, LINE) or memory.id != memory.path else NOTE
 
-    That is the id of a fact, a path, the name of a note, a path with the line of a fact or todo, or the short id of a
-    line that a session was given.
+
+def find_memory(work: Workspace, name: str) -> Memory:
+    """Return the fact, the note or the open item that *name* means.
+
+    That is the id of a fact, a path, the name of a note, or a path with the line of a fact or an open item.
+
+    Raises:
+        NoteNotFound: nothing of that name exists.
+        UsageError: several do, or the line is neither a fact nor an open item.
+    """
+    text = without_surrogates(name)
+
+    def look(index: Index) -> tuple[Ref, str]:
+        fact = find_fact(index.db, text)
+        return (Ref(fact.path), text) if fact else (find_ref(index.db, text), "")
+
+    asked, fact_id = use_index(place_of(work), look)
+    asked = with_lines(work.vault, asked)
+    content = _read(work, asked.name)
+    if is_facts_file(asked.name):
+        return _fact(asked.name, content, fact_id, asked)
+    return _todo(asked.name, content, asked) if asked.first else _note(asked.name, content)
+
+
+def find_target(work: Workspace, ref: str) -> Memory:
+    """Return the memory that *ref* names, if it can be forgotten: as `find_memory`, or the short id of a given line.
 
     Raises:
         NoteNotFound: nothing of that name exists.
@@ -79,7 +89,8 @@ def find_target(work: Workspace, ref: str) -> ForgetTarget:
     """
     given = _given(work, ref.strip("[] \n"))
     try:
-        named = _named(work, ref)
+        named = find_memory(work, ref)
+        _refuse_page(named)
     except NoteNotFound:
         if given is None:
             raise
@@ -90,7 +101,13 @@ def find_target(work: Workspace, ref: str) -> ForgetTarget:
     return named
 
 
-def _given(work: Workspace, line_id: str) -> ForgetTarget | None:
+def _refuse_page(memory: Memory) -> None:
+    if sort_of(memory) == NOTE and KINDS[memory.kind].file:
+        hint = "Change its lines with an editor; an open item is named `PATH:LINE`."
+        raise UsageError(f"'{memory.path}' is a page of the vault, not a memory", hint=hint)
+
+
+def _given(work: Workspace, line_id: str) -> Memory | None:
     """Return the line that was given with the short id *line_id*; None if no session was given one.
 
     Raises:
@@ -98,14 +115,13 @@ def _given(work: Workspace, line_id: str) -> ForgetTarget | None:
     """
     if not is_line_id(line_id):
         return None
-    folder = ledger_folder(work)
-    lines = find_given(folder, line_id, work.session_id) or _in_start(work, line_id)
-    targets = {target.name: target for target in (_target_of(work, line) for line in lines)}
-    standing = {name: target for name, target in targets.items() if not target.is_gone} or targets
-    if len(standing) > 1:
-        places = ", ".join(sorted(standing))
-        raise UsageError(f"'{line_id}' may mean {len(standing)} lines: {places}", hint="Name one by its path.")
-    return next(iter(standing.values()), None)
+    lines = find_given(ledger_folder(work), line_id, work.session_id) or _in_start(work, line_id)
+    targets = {target.id: target for target in (_target_of(work, line) for line in lines)}
+    current = {name: target for name, target in targets.items() if not target.status} or targets
+    if len(current) > 1:
+        places = ", ".join(sorted(current))
+        raise UsageError(f"'{line_id}' may mean {len(current)} lines: {places}", hint="Name one by its path.")
+    return next(iter(current.values()), None)
 
 
 def _in_start(work: Workspace, line_id: str) -> list[GivenLine]:
@@ -119,35 +135,34 @@ def _in_start(work: Workspace, line_id: str) -> list[GivenLine]:
     return []
 
 
-def _target_of(work: Workspace, line: GivenLine) -> ForgetTarget:
+def _target_of(work: Workspace, line: GivenLine) -> Memory:
     if is_outside(line.ref):
         hint = "Change it there, with an editor."
         raise UsageError(f"that line stands outside the vault, in '{line.ref}'", hint=hint)
-    name = f"{line.ref}:{line.line}" if line.line else line.ref
     with suppress(NoteNotFound, BrokenVaultFile, OutsideVault):
         content = _read(work, line.ref)
         if line.fact_id:
             return _fact(line.ref, content, line.fact_id, Ref(line.ref))
         if is_facts_file(line.ref):
-            raise UsageError(f"the fact at '{name}' has no id", hint="Give it one by hand.")
+            raise UsageError(f"the fact at '{line.ref}:{line.line}' has no id", hint="Give it one by hand.")
         text = _text(content, line.ref)
         todo = next((each for each in find_todos(text) if letters(each.text) == letters(line.text)), None)
         if todo:
-            return ForgetTarget(
-                TODO, f"{line.ref}:{todo.line}", line.ref, todo.text, todo.line, is_gone=not todo.is_open
-            )
+            return _line(line.ref, todo.line, todo.text, TODO, "" if todo.is_open else DONE)
         if not line.text or _is_whole(line, text):
-            return _note(line.ref, content)._replace(is_session=kind_of(line.ref) == "session")
+            note = _note(line.ref, content)
+            _refuse_page(note)
+            return note
         place = find_line(text, line.text, line.line)
         if place:
-            return ForgetTarget(LINE, f"{line.ref}:{place[0]}", line.ref, line.text, place[0])
-    return ForgetTarget(LINE, name, line.ref, line.text, is_gone=True)
+            return _line(line.ref, place[0], line.text, LINE)
+    return _line(line.ref, line.line, line.text, LINE, ARCHIVED)
 
 
 def _is_whole(line: GivenLine, text: str) -> bool:
     """Return whether *line* stands for all of its note: a decision, or what a session was about or came to."""
     kind = kind_of(line.ref, Note(line.ref, text).field("type"))
-    if kind != "session":
+    if kind != SESSION:
         return kind == "decision"
     said = [
         each for each in lines_of(text) if letters(line.text) in (letters(each.text), letters(each.asked + each.text))
@@ -157,71 +172,91 @@ def _is_whole(line: GivenLine, text: str) -> bool:
     return bool(titles) and not is_elsewhere
 
 
-def _named(work: Workspace, ref: str) -> ForgetTarget:
-    text = without_surrogates(ref)
-
-    def look(index: Index) -> tuple[Ref, str]:
-        fact = find_fact(index.db, text)
-        return (Ref(fact.path), text) if fact else (find_ref(index.db, text), "")
-
-    asked, fact_id = use_index(place_of(work), look)
-    asked = with_lines(work.vault, asked)
-    path = asked.name
-    content = _read(work, path)
-    if is_facts_file(path):
-        return _fact(path, content, fact_id, asked)
-    if asked.first:
-        return _todo(path, content, asked)
-    return _note(path, content)
+def _fact(path: str, content: bytes, fact_id: str, asked: Ref) -> Memory:
+    file = parse_facts(_text(content, path), path)
+    for fact, place in zip(file.facts, file.places, strict=True):
+        if fact.id == fact_id if fact_id else place.start_line <= asked.first and asked.last <= place.end_line:
+            if not fact.id:
+                raise UsageError(f"the fact at '{path}:{place.start_line}' has no id", hint="Give it one by hand.")
+            where = Location(path, place.start_line, place.end_line)
+            status = ARCHIVED if fact.status == ARCHIVED else ""
+            return Memory(fact.id, fact.fact, FACT, where, project=project_of(path), status=status)
+    if fact_id or asked.first:
+        raise NoteNotFound(fact_id or f"{path}:{asked.first}")
+    raise UsageError(f"'{path}' holds {len(file.facts)} facts", hint="Name one by its id.")
 
 
-def forget(work: Workspace, target: ForgetTarget) -> Forgotten:
-    """Let *target* come up no more: a fact and a note are archived, a todo is struck out. One commit.
+def _line(path: str, number: int, text: str, kind: str, status: str = "") -> Memory:
+    name = f"{path}:{number}" if number else path
+    return Memory(name, text, kind, Location(path, number, number), project=project_of(path), status=status)
+
+
+def _todo(path: str, content: bytes, asked: Ref) -> Memory:
+    for todo in find_todos(_text(content, path)):
+        if todo.line == asked.first == asked.last:
+            return _line(path, todo.line, todo.text, TODO, "" if todo.is_open else DONE)
+    hint = "Change other lines with an editor, or name the whole note."
+    raise UsageError(f"'{path}:{asked.first}' is neither a fact nor an item of a task list", hint=hint)
+
+
+def _note(path: str, content: bytes) -> Memory:
+    note = parse_note(path, content)
+    readable = note if isinstance(note, Note) else Note(path, note.text)
+    is_gone = is_archived(path) or readable.field("status").casefold() == ARCHIVED
+    return Memory(
+        path, readable.title, kind_of(path, readable.field("type")), Location(path), title=readable.title,
+        project=readable.field("project") or project_of(path), status=ARCHIVED if is_gone else "",
+    )  # fmt: skip
+
+
+def forget(work: Workspace, target: Memory) -> MemoryChange:
+    """Archive a fact or a note, strike out an open item, take a line out of its note. One commit.
 
     Raises:
         MemtoolError: it cannot be archived, or the vault cannot be written.
     """
-    if target.is_gone:
-        return Forgotten(target, changed=False)
+    if target.status:
+        return MemoryChange(target, changed=False)
     with alone(work.vault):
         keep_edits(work.vault, [target.path])
         before = _text(_read(work, target.path), target.path)
-        if target.what == FACT:
-            update_facts(work.vault, target.path, lambda facts: archive(facts, target.name))
-        elif target.what == TODO:
+        sort = sort_of(target)
+        if sort == FACT:
+            update_facts(work.vault, target.path, lambda facts: archive(facts, target.id))
+        elif sort == TODO:
             _rewrite(work, target.path, lambda text: drop_todo(text, _line_of(text, target)))
-        elif target.what == LINE:
+        elif sort == LINE:
             _rewrite(work, target.path, lambda text: _without(target, text))
         else:
             _rewrite(work, target.path, lambda text: set_field(text, "status", ARCHIVED))
         echoes = _echoes(work, target, before)
         kept = commit(work.vault, [target.path, *echoes], "forget", target.text)
-        return Forgotten(target, changed=True, kept=kept)
+        return MemoryChange(target, changed=True, kept=kept)
 
 
-def forget_for_good(work: Workspace, target: ForgetTarget) -> Forgotten:
+def forget_for_good(work: Workspace, target: Memory) -> MemoryChange:
     """Remove *target* from its file, or its file. One commit, whose message does not repeat what is removed.
 
     Raises:
         MemtoolError: the vault cannot be written.
     """
     with alone(work.vault):
-        kept = commit(work.vault, remove(work, target), "forget", f"{target.name}, for good")
-    return Forgotten(target, changed=True, kept=kept)
+        kept = commit(work.vault, remove(work, target), "forget", f"{target.id}, for good")
+    return MemoryChange(target, changed=True, kept=kept)
 
 
-def remove(work: Workspace, target: ForgetTarget) -> list[str]:
+def remove(work: Workspace, target: Memory) -> list[str]:
     """Remove *target* from its file, or its file, and what else says it; return the files that were written.
 
     Raises:
         MemtoolError: the vault cannot be written.
     """
-    before, listed = _text(_read(work, target.path), target.path), list[str]()
-    if target.what == FACT:
-        purge(work.vault, target.path, target.name)
-    elif target.what == TODO:
+    before, listed, sort = _text(_read(work, target.path), target.path), list[str](), sort_of(target)
+    if sort == FACT:
+        purge(work.vault, target.path, target.id)
+    elif sort == TODO:
         _rewrite(work, target.path, lambda text: remove_todo(text, _line_of(text, target)))
-    elif target.what == LINE:
+    elif sort == LINE:
         _rewrite(work, target.path, lambda text: _without(target, text))
     else:
         _delete(work, target.path)
@@ -229,25 +264,26 @@ def remove(work: Workspace, target: ForgetTarget) -> list[str]:
     return [target.path, *listed, *_echoes(work, target, before, for_good=True)]
 
 
-def _echoes(work: Workspace, target: ForgetTarget, before: str, *, for_good: bool = False) -> list[str]:
+def _echoes(work: Workspace, target: Memory, before: str, *, for_good: bool = False) -> list[str]:
     """Forget what else says *target*, which was taken out of the file that was *before*; return what was changed."""
-    if target.what == FACT:
-        known = next(fact for fact in parse_facts(before, target.path).facts if fact.id == target.name)
+    if target.kind == FACT:
+        known = next(fact for fact in parse_facts(before, target.path).facts if fact.id == target.id)
         return forget_echoes(work.vault, [target.text], fact=known, for_good=for_good)
-    if kind_of(target.path) != "session":
+    if kind_of(target.path) != SESSION:
         return []
     gone: set[str] = set()
-    if target.what == LINE:
+    if sort_of(target) == LINE:
         gone = statements_of(before) - statements_of(_text(_read(work, target.path), target.path)) or {target.text}
     return forget_echoes(work.vault, gone, session=target.path, for_good=for_good)
 
 
-def _without(target: ForgetTarget, text: str) -> str:
+def _without(target: Memory, text: str) -> str:
     """Return a note without the line that is meant; a session note, so that it stays away when it is made again."""
-    if kind_of(target.path) != "session":
-        return without_line(text, target.text, target.line)
+    near = target.place.start_line
+    if kind_of(target.path) != SESSION:
+        return without_line(text, target.text, near)
     for said in target.text.split(BETWEEN):
-        text = _without_statement(text, said, target.line)
+        text = _without_statement(text, said, near)
     return text
 
 
@@ -259,42 +295,12 @@ def _without_statement(text: str, said: str, near: int) -> str:
     return without_line(text, said, near)
 
 
-def _fact(path: str, content: bytes, fact_id: str, asked: Ref) -> ForgetTarget:
-    file = parse_facts(_text(content, path), path)
-    for fact, place in zip(file.facts, file.places, strict=True):
-        if fact.id == fact_id if fact_id else place.start_line <= asked.first and asked.last <= place.end_line:
-            if not fact.id:
-                raise UsageError(f"the fact at '{path}:{place.start_line}' has no id", hint="Give it one by hand.")
-            return ForgetTarget(FACT, fact.id, path, fact.fact, is_gone=fact.status == ARCHIVED)
-    if fact_id or asked.first:
-        raise NoteNotFound(fact_id or f"{path}:{asked.first}")
-    raise UsageError(f"'{path}' holds {len(file.facts)} facts", hint="Name one by its id.")
-
-
-def _todo(path: str, content: bytes, asked: Ref) -> ForgetTarget:
-    for todo in find_todos(_text(content, path)):
-        if todo.line == asked.first == asked.last:
-            return ForgetTarget(TODO, f"{path}:{todo.line}", path, todo.text, todo.line, is_gone=not todo.is_open)
-    hint = "Change other lines with an editor, or name the whole note."
-    raise UsageError(f"'{path}:{asked.first}' is neither a fact nor an item of a task list", hint=hint)
-
-
-def _note(path: str, content: bytes) -> ForgetTarget:
-    note = parse_note(path, content)
-    readable = note if isinstance(note, Note) else Note(path, note.text)
-    if KINDS[kind_of(path, readable.field("type"))].file:
-        hint = "Change its lines with an editor; an open item is named `PATH:LINE`."
-        raise UsageError(f"'{path}' is a page of the vault, not a memory", hint=hint)
-    is_gone = is_archived(path) or readable.field("status").casefold() == ARCHIVED
-    return ForgetTarget(NOTE, path, path, readable.title, is_gone=is_gone)
-
-
-def _line_of(text: str, target: ForgetTarget) -> int:
+def _line_of(text: str, target: Memory) -> int:
     """Return the line on which the todo stands now: others may have been added above it since it was looked up."""
     lines = [todo.line for todo in find_todos(text) if todo.text == target.text]
     if not lines:
-        raise NoteNotFound(target.name)
-    return min(lines, key=lambda line: abs(line - target.line))
+        raise NoteNotFound(target.id)
+    return min(lines, key=lambda line: abs(line - target.place.start_line))
 
 
 def _rewrite(work: Workspace, ref: str, change: Callable[[str], str]) -> None:

@@ -1,78 +1,65 @@
-"""Memories: facts and notes under one id, as whoever asks over HTTP knows them. They are read, listed and changed.
+"""The memories of a vault, read, listed, changed and archived by id and version, for every interface.
 
-The id of a fact is its own, that of a note its path. The version of a memory changes whenever its content does.
+The id of a fact is its own, that of a note its path, that of an open item its path and line. The version of a memory
+changes with its content; who names another version than the one in the vault has read something older, and is refused.
 """
 
 from __future__ import annotations
 
 import datetime as dt
 import json
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, NamedTuple
 
-from memtool.errors import BrokenVaultFile, NoteChanged, NoteNotFound
-from memtool.history.one_commit import alone, commit, keep_edits
+from memtool.errors import BrokenVaultFile, MemtoolError, NoteChanged, NoteNotFound, UsageError
+from memtool.history.one_commit import Kept, alone, commit, keep_edits
 from memtool.index.engine import catch_up, place_of, use_index
 from memtool.index.filters import Filter, folded_tag
 from memtool.index.lookup import find_note
 from memtool.index.search import newest
-from memtool.memory.fact_book import StoredFact, change_fact, checked_values, read_facts
+from memtool.memory import limits
+from memtool.memory.fact_book import StoredFact, blob_of, read_facts, root_of
+from memtool.memory.forget import MemoryChange, find_target, forget, sort_of
 from memtool.memory.new_memory import NewMemory, prepared
-from memtool.memory.remember import remember
+from memtool.memory.remember import by_words, remember
 from memtool.recall.ledger import key_of
 from memtool.recall.uses import read_uses
 from memtool.text.frontmatter import set_field, set_list, split_front_matter, with_body
-from memtool.vault.authors import IMPORTED
-from memtool.vault.facts import Fact, change, fields_of
-from memtool.vault.files import content_hash, read_text, replace
-from memtool.vault.kinds import FACT, KNOWLEDGE
-from memtool.vault.layout import is_archived
-from memtool.vault.marks import UNSOLVED
-from memtool.vault.memory import Found
+from memtool.text.lines import one_line
+from memtool.text.markdown import heading_text
+from memtool.vault.authors import AGENT, IMPORTED
+from memtool.vault.facts import Fact, change, fields_of, parse_facts, update_facts
+from memtool.vault.files import content_hash, hash_of, read_text, replace
+from memtool.vault.kinds import FACT, KINDS, KNOWLEDGE, NOTE, TODO
+from memtool.vault.layout import DAILY, area_folder, is_archived
+from memtool.vault.marks import UNSOLVED, holds_two_texts
+from memtool.vault.memory import Found, Location, Memory
 from memtool.vault.reading import WHOLE, Ref, read_note
+from memtool.vault.todos import change_todo, close_todo, find_todos
 from memtool.workspace import Workspace
 
 NEWEST, UPDATED, USES = "newest", "updated", "uses"
+TICKED_OFF = "[x]"  # the new content of an open item that is done
 
-_VERSION = 16  # characters
-_MOST_SORTED = 10_000  # memories; of more, the newest are sorted by their uses
 _FIELDS_OF_NOTE = ("category", "expires", "summary")
-_LONGEST_SUMMARY = 500  # characters
+_AT_VERSION = re.compile(r"(?P<id>.+)@(?P<version>[0-9a-f]{8})")
 
 
 class StoredMemory(NamedTuple):
-    """A memory.
+    """A memory in full: its *memory* has the whole text, and its version.
 
     Args:
-        id: of a fact its own, of a note its path.
-        version: changes whenever the content does.
-        kind: `fact`, or that of a note.
-        content: the statement, or the text of the note below its front matter.
-        summary: a few words for lists, as somebody gave them.
-        created: ISO date or time.
-        status: `active`, `superseded` or `archived`.
+        summary: a few words for lists, as somebody wrote them.
         uses: how often it was used or read.
-        path, start_line, end_line: where it stands.
+        evidence, supersedes, superseded_by: of a fact.
     """
 
-    id: str
-    version: str
-    kind: str
-    content: str
-    title: str
+    memory: Memory
     summary: str
-    category: str
-    tags: tuple[str, ...]
-    project: str
-    author: str
-    status: str
-    created: str
-    expires: str
     uses: int
-    path: str
-    start_line: int
-    end_line: int
     evidence: str = ""
     supersedes: str = ""
     superseded_by: str = ""
@@ -85,6 +72,15 @@ class MemoryPage(NamedTuple):
     total: int
 
 
+class EntryPage(NamedTuple):
+    """Page number *page* of a project's entries, with their versions; how many there are, and whether more follow."""
+
+    entries: tuple[Memory, ...]
+    page: int
+    total: int
+    more: bool
+
+
 def get_memory(work: Workspace, memory_id: str) -> StoredMemory:
     """Return the memory *memory_id*.
 
@@ -93,8 +89,9 @@ def get_memory(work: Workspace, memory_id: str) -> StoredMemory:
         UsageError: several have that id.
         MemtoolError: the vault or its index cannot be read.
     """
-    stored = _find_fact(work, memory_id)
-    return _of_fact(work, stored) if stored else _of_note(work, memory_id)
+    with suppress(NoteNotFound):
+        return _of_fact(work, read_facts(work.vault).get(memory_id))
+    return _of_note(work, use_index(place_of(work), lambda index: find_note(index.db, memory_id)))
 
 
 def list_memories(work: Workspace, wanted: Filter, *, limit: int, offset: int = 0, order: str = NEWEST) -> MemoryPage:
@@ -103,182 +100,188 @@ def list_memories(work: Workspace, wanted: Filter, *, limit: int, offset: int = 
     Raises:
         MemtoolError: the vault or its index cannot be read.
     """
-    most = offset + limit if order == NEWEST else _MOST_SORTED
+    most = offset + limit if order == NEWEST else limits.SORTED_MEMORIES
     found = use_index(place_of(work), lambda index: newest(index, wanted, limit=most))
     hits: Sequence[Found] = found.hits
     if order == USES:
         uses = uses_of(work, hits)
-        hits = sorted(hits, key=lambda hit: -uses.get(id_of(hit), 0))
+        hits = sorted(hits, key=lambda hit: -uses.get(hit.memory.id, 0))
     if order == UPDATED:
-        updated = _changed_at(work)
-        hits = sorted(hits, key=updated, reverse=True)
+        hits = sorted(hits, key=_changed_at(work), reverse=True)
     return MemoryPage(tuple(hits[offset : offset + limit]), found.total)
 
 
-def change_memory(work: Workspace, memory_id: str, values: Mapping[str, Any], *, version: str, author: str) -> str:
-    """Change a memory in part, in one commit, and return its id: a fact that says something else is another fact.
+def list_entries(work: Workspace, *, page: int = 1) -> EntryPage:
+    """Return the open items of the project at hand, on the first page, then its notes and facts, newest first.
+
+    Raises:
+        MemtoolError: the vault or its index cannot be read.
+    """
+    project, limit = work.area().name, limits.ENTRIES
+    wanted = Filter(work.now(), kinds=tuple(KINDS.keys() - {DAILY, TODO}), projects=(project,))
+    found = list_memories(work, wanted, limit=limit, offset=limit * (page - 1))
+    todos = list(_todos(work, project))
+    listed = list(todos) if page == 1 else []
+    for memory in (hit.memory for hit in found.hits):
+        with suppress(MemtoolError, OSError):
+            now = current(work, memory)
+            listed.append(memory._replace(text=now.text if memory.fact_id else memory.title, version=now.version))
+    return EntryPage(tuple(listed), page, found.total + len(todos), more=found.total > limit * page)
+
+
+def find_entry(work: Workspace, named: str, *, or_overview: bool = False) -> tuple[Memory, str]:
+    """Return the memory of the project at hand, or of none, that *named* means, and the version in `id@version`.
+
+    With *or_overview* the overview of the project may be meant; no other page of the vault is a memory.
+
+    Raises:
+        NoteNotFound: there is none.
+        UsageError: it belongs to another project, or several have that name.
+    """
+    match = _AT_VERSION.fullmatch(named.strip())
+    name, version = (match["id"], match["version"]) if match else (named.strip(), "")
+    here = work.area()
+    if or_overview and name == here.ref and work.vault.path(name).is_file():
+        return Memory(name, here.name, "project", Location(name), title=here.name, project=here.name), version
+    memory = find_target(work, name)
+    if memory.project.casefold() not in ("", here.name.casefold()):
+        hint = "Give the path of that project as project_path."
+        raise UsageError(f"'{memory.id}' belongs to the project '{memory.project}'", hint=hint)
+    return memory, version
+
+
+def archive_memory(work: Workspace, memory: Memory, version: str = "") -> MemoryChange:
+    """Archive *memory*; an open item is struck out.
+
+    Raises:
+        NoteChanged: it no longer has *version*.
+        MemtoolError: it cannot be archived.
+    """
+    if version:
+        _check_version(work, memory, version)
+    done = forget(work, memory)
+    catch_up(work)
+    return done
+
+
+def change_entry(work: Workspace, named: str, content: str) -> MemoryChange:
+    """Put *content* in the place of what *named* says, an id with the version that an agent has read.
+
+    Raises:
+        UsageError: *named* has no version, or belongs to another project.
+        MemtoolError: as `change_memory`.
+    """
+    memory, version = find_entry(work, named, or_overview=True)
+    if not version:
+        hint = "Take it from `list`; it changes whenever the entry does."
+        raise UsageError(f"'{memory.id}' needs its version, such as {memory.id}@3f2a9c01", hint=hint)
+    values = {"content": content}
+    return change_memory(by_words(work), memory, values, version=version, author=AGENT, source=work.session_id)
+
+
+def change_memory(
+    work: Workspace, memory: Memory, values: Mapping[str, Any], *, version: str, author: str, source: str = ""
+) -> MemoryChange:
+    """Change *memory* in part, in one commit, and return it as it is then: a fact with another text is another fact.
 
     Args:
         work: its vault is written.
-        memory_id: what is changed.
-        values: `content`, `summary`, `tags`, `category`, `expires`.
-        version: the one that was read; empty to change whatever stands.
+        memory: a fact, a note, or an open item, which is done with the content `[x]`.
+        values: `content`, `summary`, `tags`, `category`, `expires`; an open item has only its content.
+        version: the one that was read; empty to change whatever the vault holds.
         author: who says so.
+        source: the session in which it was said.
 
     Raises:
         NoteChanged: it was changed since.
-        UsageError: a value is none, or it is of a sort that has no such field.
+        UsageError: a value is none, or it is a single line of a note.
         MemtoolError: nothing was changed.
     """
-    stored = _find_fact(work, memory_id)
-    if stored is None:
-        changed_id = _change_note(work, memory_id, values, version)
-    elif "content" in values and values["content"] != stored.fact.fact:
-        changed_id = _supersede(work, stored, values, version, author)
+    if version:
+        _check_version(work, memory, version)
+    if memory.kind == FACT:
+        done = _change_fact(work, memory, values, version, author, source)
+    elif (sort := sort_of(memory)) == TODO:
+        done = _change_todo(work, memory, str(values["content"]))
+    elif sort == NOTE:
+        checked = _of_a_note(work, values)
+        done = _rewrite(work, memory, version, lambda text: _rewritten(text, checked))
     else:
-        changed_id = _change_fact(work, stored, values, version)
+        raise UsageError(f"'{memory.id}' is one line of a note", hint="Update the note as a whole.")
     catch_up(work)
-    return changed_id
+    return done
 
 
-def id_of(hit: Found) -> str:
-    """Return the id of the memory that was found."""
-    return hit.memory.id
+def change_fact(
+    work: Workspace, fact_id: str, what: str, changed: Callable[[tuple[Fact, ...]], Sequence[Fact]]
+) -> tuple[StoredFact, Kept]:
+    """Apply *changed* to the file that holds *fact_id*; return the fact then, and the commit, which begins with *what*.
+
+    Raises:
+        NoteNotFound, UsageError, MemtoolError: nothing was changed.
+    """
+    with alone(work.vault):
+        found = read_facts(work.vault).get(fact_id)
+        keep_edits(work.vault, [found.ref])
+        file = update_facts(work.vault, found.ref, changed)
+        at = next(at for at, fact in enumerate(file.facts) if fact.id == fact_id)
+        kept = commit(work.vault, [found.ref], what, f"{fact_id}: {found.fact.fact}")
+    return StoredFact(found.ref, file.facts[at], file.places[at]), kept
+
+
+def checked_values(work: Workspace, fact_id: str, values: Mapping[str, Any], *, reviewed: bool) -> dict[str, Any]:
+    """Return *values* as a fact holds them: redacted, dates in full; *reviewed* anchors have the blobs of today.
+
+    Raises:
+        NoteNotFound: there is no such fact.
+        UsageError: a value is none.
+    """
+    stored = read_facts(work.vault).get(fact_id)
+    given = {name: value for name, value in values.items() if name in ("tags", "expires", "evidence", "category")}
+    memory = _prepared(work, NewMemory(stored.fact.fact, author=stored.fact.author, **given))
+    result = dict(values) | {name: getattr(memory, name) for name in given}
+    for name in ("domain", "summary"):
+        if name in result:
+            result[name] = one_line(work.redact(str(result[name])))
+    if reviewed:
+        root = root_of(work.vault, stored.project)
+        anchors = ({**anchor, "blob": blob_of(Path(root) / str(anchor["path"]))} for anchor in stored.fact.anchors)
+        result |= {"review": "", "anchors": tuple(anchors) if root else stored.fact.anchors}
+    return result
 
 
 def uses_of(work: Workspace, hits: Sequence[Found]) -> dict[str, int]:
     """Return how often each of *hits* was used, by its id."""
-    keys = {hit.memory.key: id_of(hit) for hit in hits}
-    counted = read_uses(work.index_folder, list(keys)) if keys else {}
-    return {keys[key]: count for key, count in counted.items()}
+    ids = {hit.memory.key: hit.memory.id for hit in hits}
+    counted = read_uses(work.index_folder, list(ids)) if ids else {}
+    return {ids[key]: count for key, count in counted.items()}
 
 
-def _changed_at(work: Workspace) -> Callable[[Found], float]:
-    """Return what gives the time at which a memory was changed last: a note's by its file, a fact's as it says."""
-    facts = {stored.fact.id: stored.fact.updated or stored.fact.timestamp for stored in read_facts(work.vault)}
-    zone = work.now().tzinfo
+def current(work: Workspace, memory: Memory) -> Memory:
+    """Return *memory* with the text and the version that the vault has now; the text of a note is its whole file.
 
-    def changed_at(hit: Found) -> float:
-        with suppress(OSError, ValueError, OverflowError):
-            if not hit.memory.fact_id:
-                return (work.vault.root / hit.memory.path).stat().st_mtime
-            moment = dt.datetime.fromisoformat(facts.get(hit.memory.fact_id, ""))
-            return (moment if moment.tzinfo else moment.replace(tzinfo=zone)).timestamp()
-        return 0.0
-
-    return changed_at
-
-
-def _find_fact(work: Workspace, memory_id: str) -> StoredFact | None:
-    book = read_facts(work.vault)
-    with suppress(NoteNotFound):
-        return book.get(memory_id)
-    return None
+    Raises:
+        NoteNotFound: a fact is gone.
+        MemtoolError, OSError: its file cannot be read.
+    """
+    if sort_of(memory) == TODO:
+        return memory._replace(version=_version_of(memory.text))
+    text, digest = read_text(work.vault.path(memory.path))
+    if memory.kind != FACT:
+        return memory._replace(text=text, version=digest[: limits.VERSION])
+    fact = next((fact for fact in parse_facts(text, memory.path).facts if fact.id == memory.id), None)
+    if fact is None:
+        raise NoteNotFound(memory.id)
+    return memory._replace(text=fact.fact, version=_version_of_fact(fact))
 
 
-def _of_fact(work: Workspace, stored: StoredFact) -> StoredMemory:
-    fact = stored.fact
-    key = key_of(stored.ref, fact.id)
-    return StoredMemory(
-        fact.id, _version_of_fact(fact), FACT, fact.fact, fact.fact, fact.summary,
-        fact.category, fact.tags, stored.project, fact.author or IMPORTED, fact.status, fact.timestamp, fact.expires,
-        read_uses(work.index_folder, [key]).get(key, 0),
-        stored.ref, stored.place.start_line, stored.place.end_line, fact.evidence, fact.supersedes, fact.superseded_by,
-    )  # fmt: skip
-
-
-def _of_note(work: Workspace, name: str) -> StoredMemory:
-    ref = _ref_of(work, name)
-    reading = read_note(work.vault, Ref(ref), level=WHOLE, max_bytes=work.max_bytes)
-    if reading.problem == UNSOLVED:
-        raise BrokenVaultFile(f"'{ref}': {UNSOLVED}", hint="Choose one with an editor.")
-    fields = {key: str(value) for key, value in reading.fields.items() if not isinstance(value, list | dict)}
-    tags = reading.fields.get("tags")
-    first = split_front_matter(reading.text)[1]
-    archived = is_archived(ref) or fields.get("status") == "archived"
-    return StoredMemory(
-        ref, _version_of(reading.text), reading.kind, "\n".join(reading.text.split("\n")[first - 1 :]).strip(),
-        reading.title, fields.get("summary", ""), fields.get("category", ""),
-        tuple(map(str, tags)) if isinstance(tags, list) else (), reading.project, fields.get("author", ""),
-        "archived" if archived else fields.get("status") or "active",
-        fields.get("date") or fields.get("created", ""), fields.get("expires", ""),
-        read_uses(work.index_folder, [ref]).get(ref, 0), ref, reading.start_line, reading.end_line,
-    )  # fmt: skip
-
-
-def _ref_of(work: Workspace, name: str) -> str:
-    return use_index(place_of(work), lambda index: find_note(index.db, name))
-
-
-def _change_fact(work: Workspace, stored: StoredFact, values: Mapping[str, Any], version: str) -> str:
-    wanted = {name: value for name, value in values.items() if name != "content"}
-    wanted = checked_values(work, stored.fact.id, wanted, reviewed=False)
-    wanted["updated"] = work.now().isoformat(timespec="seconds")
-
-    def new(facts: tuple[Fact, ...]) -> tuple[Fact, ...]:
-        _check_version(facts, stored.fact.id, version)
-        return change(facts, stored.fact.id, **wanted)
-
-    return change_fact(work, stored.fact.id, "update", new).stored.fact.id
-
-
-def _supersede(work: Workspace, stored: StoredFact, values: Mapping[str, Any], version: str, author: str) -> str:
-    old = stored.fact
-    _check_version((old,), old.id, version)
-    memory = NewMemory(
-        values["content"],
-        category=values.get("category", old.category),
-        tags=tuple(values.get("tags", old.tags)),
-        expires=values.get("expires", old.expires),
-        author=author,
-        supersedes=old.id,
-        summary=values.get("summary", ""),
-    )
-    return remember(work, memory).id
-
-
-def _change_note(work: Workspace, name: str, values: Mapping[str, Any], version: str) -> str:
-    ref = _ref_of(work, name)
-    values = _checked(work, values)
-    with alone(work.vault):
-        keep_edits(work.vault, [ref])
-        path = work.vault.path(ref).resolve()
-        with work.vault.lock():
-            text, expected = read_text(path)
-            if version and _version_of(text) != version:
-                raise NoteChanged(f"'{ref}' was changed by someone else")
-            replace(path, _rewritten(text, values), expected=expected)
-        commit(work.vault, [ref], "update", ref)
-    return ref
-
-
-def _checked(work: Workspace, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return *values* without secrets, as a note holds them."""
-    given = {name: values[name] for name in ("category", "expires", "tags") if name in values}
-    text = values.get("content", "a note keeps its text")
-    memory = prepared(
-        NewMemory(text, kind=KNOWLEDGE, **given), work.redact, work.now().date(), max_bytes=work.max_bytes
-    )
-    checked = {name: getattr(memory, name) for name in given}
-    if "content" in values:
-        checked["content"] = memory.text
-    if "summary" in values:
-        checked["summary"] = " ".join(work.redact(str(values["summary"])).split())[:_LONGEST_SUMMARY]
-    return checked
-
-
-def _rewritten(text: str, values: Mapping[str, Any]) -> str:
-    if "content" in values:
-        text = with_body(text, values["content"])
-    for name in _FIELDS_OF_NOTE:
-        text = set_field(text, name, values[name]) if name in values else text
-    return set_list(text, "tags", map(folded_tag, values["tags"])) if "tags" in values else text
-
-
-def _check_version(facts: Sequence[Fact], fact_id: str, version: str) -> None:
-    fact = next((each for each in facts if each.id == fact_id), None)
-    if version and (fact is None or _version_of_fact(fact) != version):
-        raise NoteChanged(f"'{fact_id}' was changed by someone else")
+def _check_version(work: Workspace, memory: Memory, version: str) -> None:
+    now = current(work, memory)
+    if now.version != version:
+        raise NoteChanged(
+            f"'{memory.id}' changed since you read it; it says now: {one_line(now.text)[:500]}",
+            hint=f"If your change still holds, make it again with {now.at_version}.",
+        )
 
 
 def _version_of_fact(fact: Fact) -> str:
@@ -286,4 +289,151 @@ def _version_of_fact(fact: Fact) -> str:
 
 
 def _version_of(text: str) -> str:
-    return content_hash(text.encode("utf-8", "replace"))[:_VERSION]
+    return content_hash(text.encode("utf-8", "replace"))[: limits.VERSION]
+
+
+def _todos(work: Workspace, project: str) -> Iterator[Memory]:
+    ref = f"{area_folder(project)}/{KINDS[TODO].file}"
+    with suppress(MemtoolError, OSError):
+        text = read_text(work.vault.path(ref))[0]
+        for todo in () if holds_two_texts(text) else find_todos(text):
+            if todo.is_open:
+                place = Location(ref, todo.line, todo.line)
+                yield Memory(f"{ref}:{todo.line}", todo.text, TODO, place, version=_version_of(todo.text))
+
+
+def _changed_at(work: Workspace) -> Callable[[Found], float]:
+    """Return a function that gives the time of a memory's last change: a note's by its file, a fact's as it says."""
+    facts = {stored.fact.id: stored.fact.updated or stored.fact.timestamp for stored in read_facts(work.vault)}
+    zone = work.now().tzinfo
+
+    def changed_at(hit: Found) -> float:
+        with suppress(OSError, ValueError, OverflowError):
+            if not hit.memory.fact_id:
+                return (work.vault.root / hit.memory.path).stat().st_mtime
+            moment = dt.datetime.fromisoformat(facts.get(hit.memory.id, ""))
+            return (moment if moment.tzinfo else moment.replace(tzinfo=zone)).timestamp()
+        return 0.0
+
+    return changed_at
+
+
+def _of_fact(work: Workspace, stored: StoredFact) -> StoredMemory:
+    fact, place = stored.fact, stored.place
+    key = key_of(stored.ref, fact.id)
+    memory = Memory(
+        fact.id, fact.fact, FACT, Location(stored.ref, place.start_line, place.end_line), title=fact.fact,
+        author=fact.author or IMPORTED, project=stored.project, category=fact.category, date=fact.timestamp,
+        tags=fact.tags, expires=fact.expires, status="" if fact.status == "active" else fact.status,
+        version=_version_of_fact(fact),
+    )  # fmt: skip
+    uses = read_uses(work.index_folder, [key]).get(key, 0)
+    return StoredMemory(memory, fact.summary, uses, fact.evidence, fact.supersedes, fact.superseded_by)
+
+
+def _of_note(work: Workspace, ref: str) -> StoredMemory:
+    reading = read_note(work.vault, Ref(ref), level=WHOLE, max_bytes=work.max_bytes)
+    if reading.problem == UNSOLVED:
+        raise BrokenVaultFile(f"'{ref}': {UNSOLVED}", hint="Choose one with an editor.")
+    fields = {key: str(value) for key, value in reading.fields.items() if not isinstance(value, list | dict)}
+    tags = reading.fields.get("tags")
+    first = split_front_matter(reading.text)[1]
+    status = "archived" if is_archived(ref) else fields.get("status", "")
+    memory = Memory(
+        ref, "\n".join(reading.text.split("\n")[first - 1 :]).strip(), reading.kind,
+        Location(ref, reading.start_line, reading.end_line), title=reading.title, author=fields.get("author", ""),
+        project=reading.project, category=fields.get("category", ""),
+        date=fields.get("date") or fields.get("created", ""),
+        tags=tuple(map(str, tags)) if isinstance(tags, list) else (), expires=fields.get("expires", ""),
+        status="" if status == "active" else status, version=str(hash_of(work.vault.path(ref)))[: limits.VERSION],
+    )  # fmt: skip
+    return StoredMemory(memory, fields.get("summary", ""), read_uses(work.index_folder, [ref]).get(ref, 0))
+
+
+def _change_fact(
+    work: Workspace, memory: Memory, values: Mapping[str, Any], version: str, author: str, source: str
+) -> MemoryChange:
+    if values.get("content", memory.text) != memory.text:
+        old = read_facts(work.vault).get(memory.id).fact
+        new = NewMemory(
+            values["content"],
+            category=values.get("category", old.category),
+            tags=tuple(values.get("tags", old.tags)),
+            expires=values.get("expires", old.expires),
+            author=author,
+            source=source,
+            supersedes=old.id,
+            summary=values.get("summary", ""),
+        )
+        done = remember(work, new)
+        return MemoryChange(done.memory, changed=True, kept=done.kept)
+    wanted = {name: value for name, value in values.items() if name != "content"}
+    wanted = checked_values(work, memory.id, wanted, reviewed=False)
+    wanted["updated"] = work.now().isoformat(timespec="seconds")
+
+    def changed(facts: tuple[Fact, ...]) -> tuple[Fact, ...]:
+        fact = next((each for each in facts if each.id == memory.id), None)
+        if version and (fact is None or _version_of_fact(fact) != version):
+            raise NoteChanged(f"'{memory.id}' was changed by someone else")
+        return change(facts, memory.id, **wanted)
+
+    _, kept = change_fact(work, memory.id, "update", changed)
+    return MemoryChange(memory, changed=True, kept=kept)
+
+
+def _change_todo(work: Workspace, memory: Memory, content: str) -> MemoryChange:
+    is_done = content.strip() == TICKED_OFF
+    said = "" if is_done else one_line(_prepared(work, NewMemory(content, kind=KNOWLEDGE)).text)
+
+    def changed(text: str) -> str:
+        line = next((todo.line for todo in find_todos(text) if todo.text == memory.text and todo.is_open), 0)
+        return change_todo(text, line, said) if said else close_todo(text, line, work.session_id, work.language)
+
+    return _rewrite(work, memory, "", changed)
+
+
+def _prepared(work: Workspace, memory: NewMemory) -> NewMemory:
+    return prepared(memory, work.redact, work.now().date(), max_bytes=work.max_bytes)
+
+
+def _of_a_note(work: Workspace, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return *values* without secrets, as a note holds them."""
+    given = {name: values[name] for name in ("category", "expires", "tags") if name in values}
+    text = values.get("content", "a note keeps its text")
+    memory = _prepared(work, NewMemory(text, kind=KNOWLEDGE, **given))
+    checked = {name: getattr(memory, name) for name in given}
+    if "content" in values:
+        checked["content"] = memory.text
+    if "summary" in values:
+        checked["summary"] = one_line(work.redact(str(values["summary"])))[: limits.SUMMARY]
+    return checked
+
+
+def _rewritten(text: str, values: Mapping[str, Any]) -> str:
+    """Return the note *text* with other *values*; a title in its front matter follows the new heading."""
+    if "content" in values:
+        matter, _ = split_front_matter(text)
+        text = with_body(text, values["content"])
+        title = heading_text(values["content"].partition("\n")[0])
+        if title and matter is not None and re.search(r"(?m)^title:", matter):
+            text = set_field(text, "title", title)
+    for name in _FIELDS_OF_NOTE:
+        text = set_field(text, name, values[name]) if name in values else text
+    return set_list(text, "tags", map(folded_tag, values["tags"])) if "tags" in values else text
+
+
+def _rewrite(work: Workspace, memory: Memory, version: str, change: Callable[[str], str]) -> MemoryChange:
+    """Write the file of *memory* over the version that was read, and commit it."""
+    path = work.vault.path(memory.path).resolve()
+    with alone(work.vault):
+        keep_edits(work.vault, [memory.path])
+        with work.vault.lock():
+            text, digest = read_text(path)
+            if version and not digest.startswith(version):
+                _check_version(work, memory, version)
+            new = change(text)
+            if new != text:
+                digest = replace(path, new, expected=digest)
+        kept = commit(work.vault, [memory.path], "update", memory.title or memory.text) if new != text else Kept()
+    version = digest[: limits.VERSION] if sort_of(memory) == NOTE else ""
+    return MemoryChange(memory._replace(version=version), changed=new != text, kept=kept)

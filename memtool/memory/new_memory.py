@@ -1,26 +1,37 @@
-"""A memory to be saved: cleaned, redacted and checked before anything is searched or written."""
+"""A memory to be saved: cleaned, redacted and checked before it is written; and the memories that say the same."""
 
 from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from itertools import islice
 from typing import NamedTuple
 
-from memtool.errors import UsageError
-from memtool.index.filters import parse_day
+from memtool.errors import MemtoolError, UsageError
+from memtool.index.engine import Index
+from memtool.index.filters import Filter, parse_day
+from memtool.index.rows import pieces_of
+from memtool.index.search import search
+from memtool.index.semantic import Vectors
+from memtool.memory import limits
 from memtool.text.lines import one_line
+from memtool.text.near_duplicates import SAME_MEANING, contradicts, is_same, may_mean_the_same, statement
 from memtool.text.tokens import index_terms
-from memtool.vault.authors import STANDING, TOOL
-from memtool.vault.kinds import CATEGORIES, FACT, TODO
+from memtool.vault.authors import IMPORTED, STANDING, TOOL
+from memtool.vault.facts import parse_facts
+from memtool.vault.files import read_text
+from memtool.vault.kinds import CATEGORIES, FACT, FOLDERS, TODO
+from memtool.vault.layout import Vault, kind_of
+from memtool.vault.memory import Found, Location, Memory
+from memtool.vault.note import Note, parse_note
 
-LONGEST_FACT = 2_000  # characters
-_LONGEST_TODO = 500
-_LONGEST_TAG = 100
+LONGEST_FACT = limits.FACT
 _MARKER = re.compile(r"\[redacted: [a-z-]+\]")
 _IN_DAYS = re.compile(r"(\d{1,4})\s*([dwmy])")
 _DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
+_KINDS_OF_FACT = ("fact", "memory", "rules")  # where one statement stands by itself
 
 
 class NewMemory(NamedTuple):
@@ -32,10 +43,10 @@ class NewMemory(NamedTuple):
         project: its name; None is that of the working folder, empty none.
         expires: the last day on which it holds, or the moment until which it does.
         source: a session with its turn (`3f2a9c#4`), the path of a note, or a commit.
-        author: one of `memtool.vault.authors.AUTHORS`; empty if nobody knows.
+        author: one of `memtool.vault.authors.AUTHORS`; empty if that is not known.
         supersedes: the id of the fact that it replaces.
-        force: whether it is written although something stands that says the same.
-        exact: whether only the same text in the same category counts as that, and no other words for it.
+        force: whether it is written although a memory says the same already.
+        exact: whether only the same text in the same category counts as the same, and not other words for it.
         type: of an open item, one of `memtool.vault.todos.TYPES`.
         due: the day by which an open item is to be done.
         summary: a few words for lists.
@@ -99,11 +110,9 @@ def _check_text(given: str, text: str, kind: str, max_bytes: int) -> None:
     if kind == FACT and len(text) > LONGEST_FACT:
         hint = "A fact is one statement: write a note with `--kind knowledge`."
         raise UsageError(f"the text has {len(text):,} characters; a fact has {LONGEST_FACT:,} at most", hint=hint)
-    if kind == TODO and (text != one_line(text) or len(text) > _LONGEST_TODO):
+    if kind == TODO and (text != one_line(text) or len(text) > limits.TODO):
         hint = "Write it shorter, or a note with `--kind knowledge`."
-        raise UsageError(
-            f"a todo is one line of {_LONGEST_TODO} characters at most, without repeated spaces", hint=hint
-        )
+        raise UsageError(f"a todo is one line of {limits.TODO} characters at most, without repeated spaces", hint=hint)
     if len(text.encode("utf-8")) > max_bytes - LONGEST_FACT:  # the front matter needs room, too
         raise UsageError("the text is too large for a note", hint="Raise `[index] max_note_kb`, or cut it in parts.")
 
@@ -128,7 +137,7 @@ def _check_options(memory: NewMemory) -> None:
 
 
 def _tag(text: str) -> str:
-    tag = "-".join(one_line(text).lstrip("#").replace(",", " ").split())[:_LONGEST_TAG]
+    tag = "-".join(one_line(text).lstrip("#").replace(",", " ").split())[: limits.TAG]
     if not index_terms(tag):
         raise UsageError(f"'{one_line(text)}' is no tag", hint="Write one word, such as `--tag auth`.")
     return tag
@@ -154,3 +163,106 @@ def _coming_day(text: str, today: dt.date) -> str:
     if match:
         return (today + dt.timedelta(days=int(match[1]) * _DAYS[match[2]])).isoformat()
     return parse_day(text, today, end=True)
+
+
+class Neighbours(NamedTuple):
+    """The memories around a new one: the *twin* that says the same, if any, and facts that seem to contradict it."""
+
+    twin: Memory | None = None
+    contradictions: tuple[Memory, ...] = ()
+
+
+def find_neighbours(
+    index: Index, text: str, kind: str, project: str, today: dt.date, *, ref: str, besides: str, vectors: Vectors | None
+) -> Neighbours:
+    """Return the neighbours of *text*, which is to be written, in *project* and among what belongs to none.
+
+    Args:
+        index: an open index.
+        text: a statement, or the body of a note.
+        kind: `fact`, or that of a note.
+        project: where it belongs; empty for none.
+        today: what has expired does not count.
+        ref: the file that a fact would be added to: contradictions are looked for there.
+        besides: the id of a fact that does not count, because it is to be superseded.
+        vectors: for statements that mean the same in other words; None compares words only.
+    """
+    wanted = Filter(today, kinds=_KINDS_OF_FACT if kind == FACT else tuple(FOLDERS), projects=(project, ""))
+    hits = search(index, text, wanted, limit=limits.NEIGHBOURS).hits
+    new = statement(text)
+    candidates = [one for one in _statements(index.place.vault, hits) if not besides or one.id != besides]
+    compared = [(one, statement(one.text)) for one in candidates]
+    twin = next((one for one, other in compared if is_same(new, other)), None)
+    if kind != FACT:
+        return Neighbours(twin)
+    if twin is None and vectors is not None:
+        twin = _of_same_meaning(index, text, wanted, vectors, besides)
+    against = (one for one, other in compared if one.fact_id and one.path == ref and contradicts(new, other))
+    return Neighbours(twin, tuple(islice(against, limits.CONTRADICTIONS)))
+
+
+def _of_same_meaning(index: Index, text: str, wanted: Filter, vectors: Vectors, besides: str) -> Memory | None:
+    """Return the statement whose vector is nearest to that of *text*, if it is near enough; no failure is an error."""
+    with suppress(MemtoolError):
+        hits = search(index, text, wanted, limit=limits.NEIGHBOURS, mode="hybrid", vectors=vectors).hits
+        found = [
+            one
+            for one in _statements(index.place.vault, hits)
+            if may_mean_the_same(text, one.text) and (not besides or one.id != besides)
+        ][: limits.NEIGHBOURS]
+        if found:
+            rows = vectors.embedder.embed_notes([text, *(one.text for one in found)])
+            likeness = (rows[1:] @ rows[0]).tolist()
+            best = max(range(len(found)), key=likeness.__getitem__)
+            if likeness[best] >= SAME_MEANING:
+                return found[best]
+    return None
+
+
+def _statements(vault: Vault, hits: Iterable[Found]) -> Iterator[Memory]:
+    """Give the statements of *hits*: facts without their evidence, lines of a list one by one, notes whole."""
+    facts: dict[str, dict[str, Memory]] = {}
+    seen: set[str] = set()
+    for memory in (hit.memory for hit in hits):
+        if memory.fact_id:
+            if memory.path not in facts:
+                facts[memory.path] = _facts_in(vault, memory.path)
+            if memory.id in facts[memory.path]:
+                yield facts[memory.path][memory.id]
+        elif memory.kind in FOLDERS:
+            if memory.path not in seen:
+                seen.add(memory.path)
+                yield from _note_at(vault, memory.path)
+        else:
+            for piece in pieces_of(memory.text) or [memory.text]:
+                yield _memory(memory.place, piece.lstrip("-*+ "), memory.kind)
+
+
+def _facts_in(vault: Vault, ref: str) -> dict[str, Memory]:
+    with suppress(MemtoolError, OSError):
+        file = parse_facts(read_text(vault.path(ref))[0], ref)
+        return {
+            fact.id: Memory(
+                fact.id,
+                fact.fact,
+                FACT,
+                Location(ref, place.start_line, place.end_line),
+                author=fact.author or IMPORTED,
+            )
+            for fact, place in zip(file.facts, file.places, strict=True)
+        }
+    return {}
+
+
+def _note_at(vault: Vault, ref: str) -> Iterator[Memory]:
+    with suppress(MemtoolError, OSError):
+        note = parse_note(ref, vault.path(ref).read_bytes())
+        if isinstance(note, Note):
+            lines = note.text.rstrip("\n").count("\n") + 1
+            yield _memory(Location(ref, 1, lines), note.body, kind_of(ref, note.field("type")))
+
+
+def _memory(place: Location, text: str, kind: str) -> Memory:
+    """Return what a note says at *place*, which is its id."""
+    end = f"-{place.end_line}" if place.end_line > place.start_line else ""
+    return Memory(f"{place.path}:{place.start_line}{end}", text, kind, place)

@@ -20,7 +20,7 @@ from memtool.history.purged import KIND, PURGE, keep_purged
 from memtool.history.rewriting import Rewritten, refuse_unsafe, rewrite_history
 from memtool.history.template import template_text
 from memtool.index.engine import place_of, use_index
-from memtool.memory.forget import LINE, ForgetTarget, find_target, remove
+from memtool.memory.forget import LINE, find_target, remove, sort_of
 from memtool.redaction.known import KnownSecrets
 from memtool.redaction.views import merge, replace
 from memtool.text.scripts import HAN
@@ -28,6 +28,7 @@ from memtool.vault import files
 from memtool.vault.kinds import NOTE
 from memtool.vault.layout import kind_of
 from memtool.vault.masking import all_refs, drop_indexes, mask_files, mask_state, texts_of
+from memtool.vault.memory import Memory
 from memtool.vault.session_names import session_at
 from memtool.vault.sources import remove_source
 from memtool.workspace import Workspace
@@ -62,7 +63,7 @@ class Purged(NamedTuple):
     rewritten: Rewritten | None = None
 
 
-def find_purge_target(work: Workspace, asked: str) -> ForgetTarget | None:
+def find_purge_target(work: Workspace, asked: str) -> Memory | None:
     """Return what *asked* names; None if it is a text.
 
     Raises:
@@ -70,7 +71,7 @@ def find_purge_target(work: Workspace, asked: str) -> ForgetTarget | None:
     """
     with suppress(NoteNotFound):
         target = find_target(work, asked) if asked.strip() else None
-        if target and (len(asked.strip()) >= _LEAST or asked in {target.path, target.name}):
+        if target and (len(asked.strip()) >= _LEAST or asked in {target.path, target.id}):
             return target
     refuse_short(asked)
     return None
@@ -121,7 +122,7 @@ def _structure(ref: str, text: str) -> list[str]:
     return re.findall(r'"\w+"(?=\s*:)', text) if ref.endswith("facts.json") else []
 
 
-def purge(work: Workspace, asked: str, target: ForgetTarget | None, *, history: bool = False) -> Purged:
+def purge(work: Workspace, asked: str, target: Memory | None, *, history: bool = False) -> Purged:
     """Remove the text *asked*, or the *target* that it names, from all that the vault keeps; in one commit.
 
     Raises:
@@ -141,12 +142,12 @@ def purge(work: Workspace, asked: str, target: ForgetTarget | None, *, history: 
             return _purge(work, asked.strip(), target, history=history)
 
 
-def _purge(work: Workspace, asked: str, target: ForgetTarget | None, *, history: bool) -> Purged:
+def _purge(work: Workspace, asked: str, target: Memory | None, *, history: bool) -> Purged:
     known, gone, state = KnownSecrets(), [], 0
     everywhere = KnownSecrets()  # of a note, its lines go from what is derived only: others may quote it
     if target is None:
         everywhere.add(asked, KIND)
-    elif target.what != NOTE:
+    elif sort_of(target) != NOTE:
         everywhere.add(target.text, KIND)
     else:
         gone = [target.path]
@@ -162,16 +163,16 @@ def _purge(work: Workspace, asked: str, target: ForgetTarget | None, *, history:
 
     session = session_at(work.vault, target.path) if target else ""
     refs = remove(work, target) if target else []
-    if target and target.what == NOTE and kind_of(target.path) == "session":
+    if target and sort_of(target) == NOTE and kind_of(target.path) == "session":
         state += _drop_source(work, session)
     refs += mask_files(work.vault, all_refs(work.vault), mask)
     refs = list(dict.fromkeys(refs))
     for folder in {work.vault.state_path, work.index_folder}:
         state += len(mask_state(folder, mask_derived))
     named = tuple(ref for ref in all_refs(work.vault) if mask(ref) != ref)
-    kept = commit(work.vault, refs, PURGE, "a text" if target is None else f"a {target.what}") if refs else Kept()
+    kept = commit(work.vault, refs, PURGE, "a text" if target is None else f"a {sort_of(target)}") if refs else Kept()
     rewritten = rewrite_history(work.vault.root, mask, gone) if history else None
-    if target is None or target.what == LINE:  # the client's transcript may bring it back
+    if target is None or sort_of(target) == LINE:  # the client's transcript may bring it back
         with suppress(OSError):
             keep_purged(work.vault, target.text if target else asked, work.random(16))
     drop_indexes(work.vault)

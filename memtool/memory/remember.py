@@ -20,36 +20,28 @@ from memtool.history.uncommitted import note_uncommitted
 from memtool.index.engine import Index, place_of, use_index
 from memtool.index.lookup import find_fact
 from memtool.index.semantic import VectorSource
-from memtool.memory.new_memory import NewMemory, prepared
-from memtool.memory.standing import Neighbours, Standing, find_standing
+from memtool.memory import limits
+from memtool.memory.new_memory import Neighbours, NewMemory, find_neighbours, prepared
 from memtool.text.languages import labels
 from memtool.text.lines import brief
 from memtool.text.near_duplicates import is_same, letters, statement
 from memtool.vault.authors import AGENT, TOOL, USER, is_past, standing_category, trust
 from memtool.vault.facts import Fact, add, new_fact_id, supersede, supersede_by, update_facts
 from memtool.vault.files import hash_of, read_text, replace
-from memtool.vault.kinds import FACT, FOLDERS, TODO
+from memtool.vault.kinds import FACT, FOLDERS, KINDS, TODO
 from memtool.vault.layout import FACTS_FILE, area_folder, project_of
+from memtool.vault.memory import Location, Memory
 from memtool.vault.note import NewNote, render_note, slug, title_of
 from memtool.vault.project_area import area_name, is_same_name
 from memtool.vault.todos import add_todo, find_todos, new_todos, todo_line
 from memtool.workspace import Workspace
 
-_QUOTED = 120  # columns of what stands already
-
 
 class Remembered(NamedTuple):
-    """The memory as written, and its place. *id* is a fact's id, else the path of the note, with a todo's line."""
+    """The *memory* as written, and its commit. *redacted* counts the secrets removed, by their kind."""
 
-    id: str
-    path: str
-    start_line: int
-    end_line: int
-    kind: str
-    project: str
-    category: str
-    author: str
-    contradictions: tuple[Standing, ...]
+    memory: Memory
+    contradictions: tuple[Memory, ...]
     superseded: str
     redacted: Mapping[str, int]
     kept: Kept
@@ -57,22 +49,13 @@ class Remembered(NamedTuple):
 
 
 class AlreadyKnown(MemtoolError):
-    """Something stands that says the same."""
+    """A *memory* in the vault says the same."""
 
     hint = "To write it all the same: --force. To put it in the place of a fact: --supersedes ID."
 
-    def __init__(self, standing: Standing) -> None:
-        shown = brief(standing.text, _QUOTED)
-        super().__init__(f"'{standing.name}' says so already: {shown}")
-        self.standing = standing
-
-
-class _Written(NamedTuple):
-    id: str
-    path: str
-    start_line: int
-    end_line: int
-    category: str = ""
+    def __init__(self, memory: Memory) -> None:
+        super().__init__(f"'{memory.id}' says so already: {brief(memory.text, limits.QUOTED)}")
+        self.memory = memory
 
 
 def remember(work: Workspace, memory: NewMemory) -> Remembered:
@@ -86,7 +69,7 @@ def remember(work: Workspace, memory: NewMemory) -> Remembered:
     memory = prepared(memory, work.redact, work.now().date(), max_bytes=work.max_bytes)
     project, notices = _project(work, memory)
     with alone(work.vault):
-        place = FOLDERS.get(memory.kind) or ("todos.md" if memory.kind == TODO else FACTS_FILE)
+        place = FOLDERS.get(memory.kind) or KINDS[memory.kind].file or FACTS_FILE
         ref = f"{area_folder(project)}/{place}"
         found = Neighbours()
         if memory.kind != TODO:
@@ -105,21 +88,10 @@ def remember(work: Workspace, memory: NewMemory) -> Remembered:
         kept = commit(
             work.vault, [written.path, *registered], "remember", f"{project}: {memory.text}" if project else memory.text
         )
-    return Remembered(
-        written.id,
-        written.path,
-        written.start_line,
-        written.end_line,
-        kind=memory.kind,
-        project=project,
-        category=written.category,
-        author=memory.author,
-        contradictions=found.contradictions,
-        superseded=memory.supersedes,
-        redacted={kind: number for kind, number in work.redact.counts.items() if kind},
-        kept=kept,
-        notices=(*notices, *filter(None, [kept.notice])),
-    )
+    written = written._replace(kind=memory.kind, project=project, author=memory.author)
+    redacted = {kind: number for kind, number in work.redact.counts.items() if kind}
+    notices += [kept.notice] if kept.notice else []
+    return Remembered(written, found.contradictions, memory.supersedes, redacted, kept, tuple(notices))
 
 
 def by_words(work: Workspace) -> Workspace:
@@ -158,7 +130,7 @@ def _look(work: Workspace, memory: NewMemory, ref: str, project: str) -> tuple[s
         vectors, today = None, work.now().date()
         if memory.kind == FACT and work.settings.search.mode != "bm25":
             vectors = VectorSource(index, work.settings, work.cache).choose(memory.text, "hybrid").vectors
-        found = find_standing(
+        found = find_neighbours(
             index, memory.text, memory.kind, owner, today, ref=there, besides=memory.supersedes, vectors=vectors
         )
         return there, owner, found
@@ -192,15 +164,15 @@ def _beside_superseded(index: Index, memory: NewMemory, ref: str, project: str) 
     return old.path, project_of(old.path)
 
 
-def _outranks(memory: NewMemory, twin: Standing, ref: str) -> bool:
+def _outranks(memory: NewMemory, twin: Memory, ref: str) -> bool:
     """Return whether the fact *twin* says the same on a weaker word, so that *memory* takes its place."""
-    is_free = bool(twin.id) and twin.path == ref and not memory.supersedes and not memory.force
+    is_free = bool(twin.fact_id) and twin.path == ref and not memory.supersedes and not memory.force
     return is_free and trust(memory.author) > trust(twin.author)
 
 
-def _can_be_linked(memory: NewMemory, twin: Standing, ref: str) -> bool:
+def _can_be_linked(memory: NewMemory, twin: Memory, ref: str) -> bool:
     """Return whether *twin* is the new fact itself: written before, and only now known to supersede another one."""
-    return bool(memory.supersedes and twin.id) and twin.path == ref and _says_the_same(memory.text, twin.text)
+    return bool(memory.supersedes and twin.fact_id) and twin.path == ref and _says_the_same(memory.text, twin.text)
 
 
 def _says_the_same(text: str, other: str) -> bool:
@@ -221,7 +193,7 @@ def _register(work: Workspace, memory: NewMemory, project: str) -> list[str]:
     return [area.ref] if hash_of(path) != before else []
 
 
-def _write_fact(work: Workspace, memory: NewMemory, ref: str, _project: str) -> _Written:
+def _write_fact(work: Workspace, memory: NewMemory, ref: str, _project: str) -> Memory:
     fact_id = new_fact_id(work.now, work.random)
     linked: list[str] = []
 
@@ -231,14 +203,15 @@ def _write_fact(work: Workspace, memory: NewMemory, ref: str, _project: str) -> 
             linked.append(twin.id)
             return supersede_by(facts, memory.supersedes, twin.id)
         if twin:
-            raise AlreadyKnown(Standing(ref, 0, 0, twin.fact, twin.id))
+            raise AlreadyKnown(Memory(twin.id, twin.fact, FACT, Location(ref)))
         fact = _fact(work, memory, fact_id, facts)
         return supersede(facts, memory.supersedes, fact) if memory.supersedes else add(facts, fact)
 
     file = update_facts(work.vault, ref, change)
     written_id = linked[0] if linked else fact_id
     fact, place = next(pair for pair in zip(file.facts, file.places, strict=True) if pair[0].id == written_id)
-    return _Written(written_id, ref, place.start_line, place.end_line, fact.category)
+    where = Location(ref, place.start_line, place.end_line)
+    return Memory(written_id, memory.text, FACT, where, category=fact.category)
 
 
 def _exact_twin(work: Workspace, memory: NewMemory, facts: tuple[Fact, ...]) -> Fact | None:
@@ -284,7 +257,7 @@ def _evidence(work: Workspace, memory: NewMemory) -> str:
     return f"{said}; {by}" if said else by
 
 
-def _write_note(work: Workspace, memory: NewMemory, ref: str, project: str) -> _Written:
+def _write_note(work: Workspace, memory: NewMemory, ref: str, project: str) -> Memory:
     title, date = title_of(memory.text), work.now().date().isoformat()
     sources = [memory.source] if memory.source else []
     note = NewNote(
@@ -307,10 +280,10 @@ def _write_note(work: Workspace, memory: NewMemory, ref: str, project: str) -> _
         names = (f"{stem}-{number}.md" if number > 1 else f"{stem}.md" for number in count(1))
         name = next(name for name in names if not os.path.lexists(work.vault.path(name)))
         replace(work.vault.path(name), text, expected=None)
-    return _Written(name, name, 1, text.count("\n"), memory.category)
+    return Memory(name, memory.text, memory.kind, Location(name, 1, text.count("\n")), category=memory.category)
 
 
-def _write_todo(work: Workspace, memory: NewMemory, ref: str, project: str) -> _Written:
+def _write_todo(work: Workspace, memory: NewMemory, ref: str, project: str) -> Memory:
     item = todo_line(
         memory.text,
         type=memory.type,
@@ -331,10 +304,14 @@ def _write_todo(work: Workspace, memory: NewMemory, ref: str, project: str) -> _
             new = statement(memory.text)
             for todo in find_todos(text):
                 if todo.is_open and is_same(new, statement(todo.task)):
-                    raise AlreadyKnown(Standing(ref, todo.line, todo.line, todo.task))
+                    raise AlreadyKnown(_item(ref, todo.line, todo.task))
         text, line = add_todo(text, item)
         replace(path, text, expected=expected)
-    return _Written(f"{ref}:{line}", ref, line, line)
+    return _item(ref, line, memory.text)
+
+
+def _item(ref: str, line: int, text: str) -> Memory:
+    return Memory(f"{ref}:{line}", text, TODO, Location(ref, line, line))
 
 
 _WRITERS = {FACT: _write_fact, TODO: _write_todo}

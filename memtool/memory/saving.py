@@ -13,16 +13,19 @@ from memtool.capture.daily_lines import daily_ref
 from memtool.capture.note_summary import queue_summary
 from memtool.capture.queue import start_worker
 from memtool.capture.session_note import save_session
-from memtool.errors import MemtoolError
-from memtool.history.one_commit import alone, commit, keep_edits
+from memtool.errors import MemtoolError, UsageError
+from memtool.history.one_commit import Kept, alone, commit, keep_edits
 from memtool.index.engine import catch_up
-from memtool.memory.managing import check_folder
+from memtool.memory import limits
 from memtool.memory.new_memory import LONGEST_FACT, NewMemory, prepared
 from memtool.memory.remember import AlreadyKnown, by_words, remember
+from memtool.text.frontmatter import split_front_matter
 from memtool.text.lines import brief, one_line
 from memtool.text.markdown import heading_text
 from memtool.vault.authors import AGENT
+from memtool.vault.files import hash_of, read_text, replace
 from memtool.vault.kinds import FACT, KNOWLEDGE, TODO
+from memtool.vault.project_area import ProjectArea
 from memtool.workspace import Workspace
 
 SESSION = "session_summary"
@@ -81,8 +84,8 @@ def _save(work: Workspace, entry: NewEntry) -> Saved:
     try:
         return _save_session(work, entry) if entry.type == SESSION else _remember(work, entry)
     except AlreadyKnown as known:
-        said = brief(known.standing.text, _QUOTED)
-        return Saved(DUPLICATE, entry.type, known.standing.name, (f"it says: {said}",))
+        said = brief(known.memory.text, _QUOTED)
+        return Saved(DUPLICATE, entry.type, known.memory.id, (f"it says: {said}",))
     except (MemtoolError, OSError) as error:
         return Saved(REFUSED, entry.type, notes=(str(error),))
 
@@ -91,7 +94,7 @@ def _remember(work: Workspace, entry: NewEntry) -> Saved:
     done = remember(
         work, NewMemory(_text(entry), kind=entry.type, tags=entry.tags, source=work.session_id, author=AGENT)
     )
-    return Saved(SAVED, entry.type, done.id, (*_removed(work), *done.notices))
+    return Saved(SAVED, entry.type, done.memory.id, (*_removed(work), *done.notices))
 
 
 def _text(entry: NewEntry) -> str:
@@ -107,7 +110,7 @@ def _text(entry: NewEntry) -> str:
 def _save_session(work: Workspace, entry: NewEntry) -> Saved:
     """Write the note of a session. What it says is checked as that of any other note."""
     memory = NewMemory(entry.content, kind=KNOWLEDGE, tags=entry.tags, evidence=entry.title)
-    memory = prepared(memory, work.redact, work.now().date(), max_bytes=work.max_bytes)
+    memory = _prepared(work, memory)
     with alone(work.vault):
         keep_edits(work.vault, [daily_ref(work.vault, work.now().date())])
         saved = save_session(work, memory.text, title=memory.evidence, tags=memory.tags)
@@ -117,6 +120,10 @@ def _save_session(work: Workspace, entry: NewEntry) -> Saved:
         refs = [*saved.refs, *([area.ref] if area.name else [])]
         kept = commit(work.vault, refs, "save", f"{area.name}: {memory.text}" if area.name else memory.text)
     return Saved(SAVED, entry.type, saved.ref, (*_removed(work), *filter(None, [kept.notice])))
+
+
+def _prepared(work: Workspace, memory: NewMemory) -> NewMemory:
+    return prepared(memory, work.redact, work.now().date(), max_bytes=work.max_bytes)
 
 
 def _removed(work: Workspace) -> list[str]:
@@ -153,6 +160,44 @@ def store(work: Workspace, text: str, category: str) -> Stored:
     try:
         done = remember(by_words(work), memory)
     except AlreadyKnown as known:
-        return Stored(known.standing.id or known.standing.path, new=False)
-    catch_up(work, [done.path])
-    return Stored(done.id, new=True, contradicts=tuple(one.name for one in done.contradictions))
+        return Stored(known.memory.fact_id or known.memory.path, new=False)
+    catch_up(work, [done.memory.path])
+    return Stored(done.memory.id, new=True, contradicts=tuple(one.id for one in done.contradictions))
+
+
+def init_project(work: Workspace, content: str = "") -> tuple[ProjectArea, bool, Kept]:
+    """Make the area of the project at hand, with the overview *content*; return it and whether it is new.
+
+    Raises:
+        UsageError: the folder is no project, or its summary says something already.
+    """
+    area = work.area()
+    if not area.name:
+        hint = "Give the folder of a project, such as a git repository."
+        raise UsageError(f"'{work.folder}' is no project", hint=hint)
+    check_folder(work)
+    body = _prepared(work, NewMemory(content, kind=KNOWLEDGE)).text if content.strip() else ""
+    with alone(work.vault):
+        path = work.vault.path(area.ref)
+        before = hash_of(path)
+        area = work.registered_area()
+        text, expected = read_text(path)
+        if body and "\n".join(text.split("\n")[split_front_matter(text)[1] - 1 :]).strip() != f"# {area.name}":
+            hint = f"Change it with `update`: {area.ref}@{expected[: limits.VERSION]}"
+            raise UsageError(f"'{area.ref}' says something already", hint=hint)
+        if body:
+            replace(path, f"{text.rstrip()}\n\n{body}\n", expected=expected)
+        kept = commit(work.vault, [area.ref], "init", area.name) if hash_of(path) != before else Kept()
+    catch_up(work)
+    return area, before is None, kept
+
+
+def check_folder(work: Workspace) -> None:
+    """Refuse a folder that is not there and that the vault does not know: a slip of the pen makes no project.
+
+    Raises:
+        UsageError
+    """
+    is_known = work.folder.is_relative_to(work.vault.root) or (work.vault.root / work.area().ref).is_file()
+    if not work.folder.exists() and not is_known:
+        raise UsageError(f"there is no folder '{work.folder}'", hint="Give the absolute path of the project.")

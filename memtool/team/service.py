@@ -215,8 +215,8 @@ class TeamService:
         """
         work = self.open_workspace()
         with contextlib.suppress(UsageError):  # several have that id; where they stand is not for everybody
-            memory = get_memory(work, memory_id)
-            fact_id = "" if memory.id == memory.path else memory.id
+            memory = get_memory(work, memory_id).memory
+            fact_id = memory.fact_id
             is_one = bool(fact_id) or not memory.path.endswith(FACTS_FILE)  # a file of facts may be of many projects
             is_exact = memory_id in (fact_id, memory.path) and not is_line_id(memory_id)  # the same for every call
             is_own = is_one and is_exact and self.asking.token.covers(memory.project)

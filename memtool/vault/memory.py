@@ -59,6 +59,11 @@ class Memory(NamedTuple):
         return self.place.path
 
     @property
+    def at_version(self) -> str:
+        """The id with the version that was read, as a change names them; the id alone without a version."""
+        return f"{self.id}@{self.version}" if self.version else self.id
+
+    @property
     def key(self) -> str:
         """Its key in ledgers and counts: a fact may move to another file, and counts anew there."""
         return f"{self.place.path}#{self.fact_id}" if self.fact_id else self.place.path

@@ -16,7 +16,7 @@ from memtool.index.engine import place_of, use_index
 from memtool.index.reach import projects_in
 from memtool.index.search import snippet_of
 from memtool.memory.event_log import GIVEN
-from memtool.memory.memories import id_of, list_memories
+from memtool.memory.memories import list_memories
 from memtool.memory.timeline import DAY, EDIT, UNTIMED, Event, timeline
 from memtool.recall.given import PROMPT, read_givings, sessions_given
 from memtool.recall.ledger import ledger_folder
@@ -280,7 +280,7 @@ def _card_of_hit(hit: Found) -> Card:
     memory = hit.memory
     shown = snippet_of(hit)
     return Card(
-        _address(id_of(hit)),
+        _address(memory.id),
         memory.kind,
         memory.date,
         "",

@@ -22,7 +22,6 @@ from memtool.memory.forget import find_target, forget, forget_for_good
 from memtool.memory.memories import NEWEST, UPDATED, USES, change_memory, get_memory, list_memories, uses_of
 from memtool.memory.new_memory import LONGEST_FACT, NewMemory
 from memtool.memory.remember import AlreadyKnown, Remembered, remember
-from memtool.recall.ledger import key_of
 from memtool.recall.uses import count_uses
 from memtool.vault.kinds import FACT, KNOWLEDGE
 from memtool.web.calls import LARGEST_PAGE, LAST_OFFSET, LONGEST_NAME, LONGEST_QUERY, Body, example
@@ -135,7 +134,7 @@ def _add_finding(app: FastAPI, open_workspace: OpenWorkspace, find: Callable[[Se
         "/memory/{memory_id:path}", tags=["memory"], summary="Read a memory in full", openapi_extra=example(_MEMORY)
     )
     def memory(memory_id: str) -> JSONResponse:
-        return _told(open_workspace, memory_id)
+        return _in_full(open_workspace, memory_id)
 
 
 def _add_writing(app: FastAPI, open_workspace: OpenWorkspace) -> None:
@@ -166,11 +165,13 @@ def _add_writing(app: FastAPI, open_workspace: OpenWorkspace) -> None:
         if "expires_at" in values:
             values["expires"] = _expiry(open_workspace(None), values.pop("expires_at"))
         version = "" if if_match == "*" else if_match.removeprefix("W/").strip('"')
+        work = open_workspace(None)
         try:
-            changed_id = change_memory(open_workspace(None), memory_id, values, version=version, author=asked.author)
+            memory = get_memory(work, memory_id).memory
+            done = change_memory(work, memory, values, version=version, author=asked.author)
         except NoteChanged:
             raise QuickerWriter(memory_id) from None
-        return _told(open_workspace, changed_id)
+        return _in_full(open_workspace, done.memory.id)
 
     @app.delete(
         "/memory/{memory_id:path}",
@@ -189,7 +190,7 @@ def _add_writing(app: FastAPI, open_workspace: OpenWorkspace) -> None:
         target = find_target(work, memory_id)
         done = forget_for_good(work, target) if purge else forget(work, target)
         catch_up(work)
-        return {"id": target.name, "changed": done.changed, "purged": purge, "commit": done.kept.commit}
+        return {"id": target.id, "changed": done.changed, "purged": purge, "commit": done.kept.commit}
 
 
 def _add_taking_back(app: FastAPI, open_workspace: OpenWorkspace) -> None:
@@ -230,10 +231,10 @@ def save_memory(work: Workspace, memory: NewMemory) -> dict[str, Any]:
     try:
         done = remember(work, memory)
     except AlreadyKnown as known:
-        standing = known.standing
-        count_uses(work.index_folder, [key_of(standing.path, standing.id)])
-        return {"id": standing.name, "stored": False, "reason": str(known), "path": standing.path}
-    catch_up(work, [done.path])
+        known_memory = known.memory
+        count_uses(work.index_folder, [known_memory.key])
+        return {"id": known_memory.id, "stored": False, "reason": str(known), "path": known_memory.path}
+    catch_up(work, [done.memory.path])
     return _saved(done)
 
 
@@ -268,24 +269,45 @@ def _expiry(work: Workspace, text: str) -> str:
 
 def _saved(done: Remembered) -> dict[str, Any]:
     return {
-        "id": done.id,
+        "id": done.memory.id,
         "stored": True,
-        "kind": done.kind,
-        "path": done.path,
-        "start_line": done.start_line,
-        "project": done.project,
-        "category": done.category,
+        "kind": done.memory.kind,
+        "path": done.memory.path,
+        "start_line": done.memory.place.start_line,
+        "project": done.memory.project,
+        "category": done.memory.category,
         "redacted": dict(done.redacted),
-        "contradictions": [{"id": one.name, "content": one.text} for one in done.contradictions],
+        "contradictions": [{"id": one.id, "content": one.text} for one in done.contradictions],
         "commit": done.kept.commit,
         "notices": list(done.notices),
     }
 
 
-def _told(open_workspace: OpenWorkspace, memory_id: str) -> JSONResponse:
-    memory = get_memory(open_workspace(None), memory_id)
-    fields = memory._asdict()
-    fields |= {"expires_at": fields.pop("expires"), "access_count": fields.pop("uses"), "tags": list(memory.tags)}
+def _in_full(open_workspace: OpenWorkspace, memory_id: str) -> JSONResponse:
+    stored = get_memory(open_workspace(None), memory_id)
+    memory, place = stored.memory, stored.memory.place
+    fields = {
+        "id": memory.id,
+        "version": memory.version,
+        "kind": memory.kind,
+        "content": memory.text,
+        "title": memory.title,
+        "summary": stored.summary,
+        "category": memory.category,
+        "tags": list(memory.tags),
+        "project": memory.project,
+        "author": memory.author,
+        "status": memory.status or "active",
+        "created": memory.date,
+        "path": place.path,
+        "start_line": place.start_line,
+        "end_line": place.end_line,
+        "evidence": stored.evidence,
+        "supersedes": stored.supersedes,
+        "superseded_by": stored.superseded_by,
+        "expires_at": memory.expires,
+        "access_count": stored.uses,
+    }
     return JSONResponse(fields, headers={"etag": f'"{memory.version}"'})
 
 
@@ -317,7 +339,7 @@ _SAVED = {
     "commit": "3f2a9c0", "notices": [],
 }  # fmt: skip
 _MEMORY = {
-    "id": "fact-20260210-9f3a1c04be", "version": "c2a6b1f09d3e7745", "kind": "fact",
+    "id": "fact-20260210-9f3a1c04be", "version": "c2a6b1f0", "kind": "fact",
     "content": "Access tokens live 24 hours.", "title": "Access tokens live 24 hours.", "summary": "",
     "category": "decision", "tags": ["auth"], "project": "shop", "author": "user", "status": "active",
     "created": "2026-02-10T14:30:00+08:00", "path": "areas/projects/shop/facts.json", "start_line": 3, "end_line": 9,

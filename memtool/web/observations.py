@@ -188,14 +188,15 @@ def find_observation(work: Workspace, wanted: str) -> dict[str, Any] | None:
         whole = get_memory(work, event.path if event and event.kind != FACT else wanted)
     except (NoteNotFound, UsageError):
         return None
+    memory = whole.memory
     if event is None:  # a page, such as MEMORY.md, is no event
         event = Event(
-            whole.created[:10], "", whole.kind, whole.project, whole.title, whole.path, whole.start_line, whole.id,
-            "" if whole.status == "active" else whole.status, whole.author,
+            memory.date[:10], "", memory.kind, memory.project, memory.title, *memory.place[:2], memory.id,
+            memory.status, memory.author,
         )  # fmt: skip
     one = of_event(work, event)
     facts = (whole.evidence,) if whole.evidence else _facts_of(work, one)
-    fields = one._replace(narrative=whole.content, concepts=whole.tags, facts=facts).fields()
+    fields = one._replace(narrative=memory.text, concepts=memory.tags, facts=facts).fields()
     if event.kind != SESSION or not one.session:
         return fields
     told = _summary(work, event.path, _text(work, event.path))._asdict()

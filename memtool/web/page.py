@@ -19,16 +19,17 @@ from memtool.history.changes import Change, find_change, read_changes
 from memtool.history.undoing import undo
 from memtool.index.engine import catch_up, place_of, use_index
 from memtool.index.lookup import linking_to
-from memtool.memory.fact_book import change_fact
 from memtool.memory.forget import find_target, forget
 from memtool.memory.given_now import told_now
-from memtool.memory.memories import StoredMemory, change_memory, get_memory
+from memtool.memory.memories import StoredMemory, change_fact, change_memory, get_memory
 from memtool.memory.remember import AlreadyKnown
 from memtool.recall.given import read_givings, sessions_given
 from memtool.recall.ledger import ledger_folder
 from memtool.vault.authors import USER
 from memtool.vault.facts import restore
 from memtool.vault.files import read_head
+from memtool.vault.kinds import FACT
+from memtool.vault.memory import Memory
 from memtool.vault.session_names import note_of
 from memtool.vault.sessions import parse_session
 from memtool.web.calls import LONGEST_NAME
@@ -92,12 +93,12 @@ def _add_changing(app: FastAPI, open_workspace: OpenWorkspace) -> None:
         values: dict[str, Any] = {name: form[name] for name in ("content", "category", "expires") if name in form}
         values["tags"] = tuple(form.get("tags", "").replace(",", " ").split())
         version = form.get("version", "")
-        return await _deed(
-            request,
-            open_workspace,
-            fact_id,
-            lambda work: change_memory(work, fact_id, values, version=version, author=USER),
-        )
+
+        def changed(work: Workspace) -> str:
+            memory = get_memory(work, fact_id).memory
+            return change_memory(work, memory, values, version=version, author=USER).memory.id
+
+        return await _deed(request, open_workspace, fact_id, changed)
 
     @app.post("/fact/{fact_id}/archive", include_in_schema=False)
     async def archive(request: Request, fact_id: str) -> Response:
@@ -217,21 +218,23 @@ async def _deed(request: Request, open_workspace: OpenWorkspace, name: str, do: 
 def _pane(
     request: Request, work: Workspace, name: str, *, fault: str = "", status: int = 200, is_new: bool = False
 ) -> Response:
-    memory: StoredMemory | None = None
+    stored: StoredMemory | None = None
     try:
-        memory = get_memory(work, name)
+        stored = get_memory(work, name)
     except (MemtoolError, OSError) as error:
         fault = fault or sentence(error)
         status = status if status != 200 else status_of(error) if isinstance(error, MemtoolError) else 500
+    memory = stored.memory if stored else None
     return rendered(
         request,
         work,
         "pane.html" if is_part(request) else "reading.html",
         status=200 if is_part(request) else status,  # a refusal is shown where the answer would be
         within="pane.html",
+        stored=stored,
         memory=memory,
         name=name,
-        html=as_html(memory.content, memory.path) if memory and memory.kind != "fact" else "",
+        html=as_html(memory.text, memory.path) if memory and memory.kind != FACT else "",
         changes=_changes(work, memory) if memory else [],
         links=_links(work, memory) if memory else [],
         fault=fault,
@@ -239,13 +242,13 @@ def _pane(
     )
 
 
-def _changes(work: Workspace, memory: StoredMemory) -> list[Change]:
+def _changes(work: Workspace, memory: Memory) -> list[Change]:
     with suppress(MemtoolError, OSError):  # a vault without a history has none to show
         return read_changes(work.vault, memory.path)[:_MOST_CHANGES]
     return []
 
 
-def _links(work: Workspace, memory: StoredMemory) -> list[tuple[str, str]]:
+def _links(work: Workspace, memory: Memory) -> list[tuple[str, str]]:
     with suppress(MemtoolError, OSError):
         return use_index(place_of(work), lambda index: linking_to(index.db, memory.path, _MOST_LINKS))
     return []

@@ -15,7 +15,7 @@ from memtool.index.filters import Filter, Transcripts, parse_day
 from memtool.index.search import ask, snippet_of
 from memtool.index.semantic import VectorSource
 from memtool.memory.agent_search import use_ready
-from memtool.memory.memories import id_of, uses_of
+from memtool.memory.memories import uses_of
 from memtool.recall.answers.answer import IN_FIELDS
 from memtool.recall.answers.found import CHUNKS, answers_of, labelled, memories
 from memtool.recall.prompts.evidence import weighed
@@ -148,9 +148,8 @@ def memory_fields(hit: Found, like: float, uses: Mapping[str, int], today: date)
 def hit_fields(hit: Found, uses: Mapping[str, int]) -> dict[str, Any]:
     """Return a hit as a memory is told of in a list."""
     memory = hit.memory
-    name = id_of(hit)
     return {
-        "id": name,
+        "id": memory.id,
         "kind": memory.kind,
         "title": memory.title,
         "summary": (memory.fact_id and memory.heading) or snippet_of(hit).line,
@@ -160,7 +159,7 @@ def hit_fields(hit: Found, uses: Mapping[str, int]) -> dict[str, Any]:
         "author": memory.author,
         "created": memory.date,
         "expires_at": memory.expires,
-        "access_count": uses.get(name, 0),
+        "access_count": uses.get(memory.id, 0),
         "path": memory.path,
         "start_line": memory.place.start_line,
         "end_line": memory.place.end_line,
@@ -181,4 +180,4 @@ def _likeness(hits: Sequence[Found]) -> list[float]:
 def _score(hit: Found, likeness: float, uses: Mapping[str, int], today: date) -> float:
     memory = hit.memory
     age = (today - date.fromisoformat(memory.date)).days if memory.date else None
-    return weighed(likeness, memory.category, age_days=age, uses=uses.get(id_of(hit), 0))
+    return weighed(likeness, memory.category, age_days=age, uses=uses.get(memory.id, 0))

@@ -20,7 +20,7 @@ TEXT = "The scheduler retries a failed job after 60 and after 600 seconds, ç„¶å
 @pytest.fixture
 def ref(desk: Desk) -> str:
     desk.settings = desk.settings._replace(llm=ModelSettings(providers=("openai", "extractive")))
-    return desk.remember(TEXT, kind="knowledge").id
+    return desk.remember(TEXT, kind="knowledge").memory.id
 
 
 def answers(monkeypatch: pytest.MonkeyPatch, draft: Draft | None, **more: Any) -> None:

@@ -128,9 +128,9 @@ def test_verifying_finds_rivals_and_is_content(memtool: Memtool) -> None:
 def test_very_many_alike_facts_are_not_all_compared_and_it_is_said(
     memtool: Memtool, facts: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from memtool.memory import fact_book
+    from memtool.memory import limits
 
-    monkeypatch.setattr(fact_book, "_MOST_PAIRS", 10)
+    monkeypatch.setattr(limits, "PAIRS_OF_FACTS", 10)
     listed = [fact(f"f{at}", f"The service number {at} listens on port {at}.") for at in range(30)]
     facts.write_text(json.dumps({"facts": listed}))
     found = memtool("facts", "verify", "--json").answer["findings"]

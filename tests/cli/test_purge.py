@@ -50,7 +50,7 @@ def test_json_and_a_text_from_the_standard_input(memtool: Memtool, desk: Desk) -
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a terminal of Unix")
 def test_at_a_terminal_it_asks(desk: Desk) -> None:
-    fact = desk.remember(f"The door opens with {TEXT}, 开门.").id
+    fact = desk.remember(f"The door opens with {TEXT}, 开门.").memory.id
     ours, theirs = os.openpty()
     os.write(ours, b"n\n")
     command = [*MEMTOOL, "purge", fact, "--vault", str(desk.vault.root)]

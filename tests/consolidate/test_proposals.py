@@ -6,7 +6,7 @@ import pytest
 
 from memtool.consolidate.proposals import LIKELY, Proposal
 from memtool.consolidate.review import Judge, fault_of
-from memtool.memory.spans import Span
+from memtool.memory.fact_book import Span
 from memtool.redaction import make_redactor
 from memtool.settings.sections import RedactSettings
 from memtool.text.similarity import words

@@ -19,10 +19,9 @@ from memtool.consolidate.week import week_of
 from memtool.errors import Busy, HistoryFailed, NotWritable
 from memtool.git import tell
 from memtool.history.commits import commit
-from memtool.memory.anchors import root_of
+from memtool.memory.fact_book import root_of, verify
 from memtool.memory.new_memory import NewMemory
 from memtool.memory.remember import remember
-from memtool.memory.verification import verify
 from memtool.recall.given import PROMPT, GivenLine, Giving, keep_giving
 from memtool.recall.ledger import ledger_folder
 from memtool.recall.start.session_start import session_context
@@ -129,7 +128,7 @@ def test_a_week_parses_each_session_note_once(work: Workspace, monkeypatch: pyte
         return parse_session(text)
 
     monkeypatch.setattr("memtool.consolidate.proposals.parse_session", counting)
-    monkeypatch.setattr("memtool.memory.spans.lines_of", lambda _: pytest.fail("a note was parsed again"))
+    monkeypatch.setattr("memtool.memory.fact_book.lines_of", lambda _: pytest.fail("a note was parsed again"))
     consolidate(work, WEEK, RunParts(review=True))
     assert sorted(parsed) == sorted({*parsed})
     assert len(parsed) == 5

@@ -29,9 +29,10 @@ from memtool.index.filters import Filter, Transcripts
 from memtool.index.ranking import SearchResult
 from memtool.index.search import search, snippet_of
 from memtool.index.turn_table import TURN, FollowedSources, TurnLine, follow_sources, table_path
-from memtool.memory.forget import LINE, ForgetTarget, forget
+from memtool.memory.forget import LINE, forget
 from memtool.memory.purge import purge
 from memtool.settings.sections import TranscriptSettings
+from memtool.vault.memory import Location, Memory
 from memtool.vault.sources import FOLDER, remove_source, trim_sources
 from memtool.worker import work_off
 
@@ -174,7 +175,7 @@ def test_a_forgotten_statement_never_comes_back(desk: Desk, forgotten: str) -> N
     follow(desk)
     assert forgotten in ask(desk, forgotten, "only").hits[0].memory.text
     ref = "sessions/2026-02-01-one.md"
-    assert forget(desk.work, ForgetTarget(LINE, ref, ref, forgotten, 10)).changed
+    assert forget(desk.work, Memory(ref, forgotten, LINE, Location(ref, 10, 10))).changed
     assert not any(forgotten in hit.memory.text for mode in ("auto", "only") for hit in ask(desk, forgotten, mode).hits)
     assert turns_of(ask(desk, "E4711")) == [("one", 1)]
 
@@ -183,7 +184,7 @@ def test_a_forgotten_fact_does_not_come_back_from_the_session_that_it_was_typed_
     fact = "Deploys wait for the nightly backup 备份"
     keep(desk, "one", Turn(typed=f"Remember: {fact}."))
     follow(desk)
-    fact_id = desk.remember(fact).id
+    fact_id = desk.remember(fact).memory.id
     assert turns_of(ask(desk, fact, "only")) == [("one", 1)]
     desk.forget(fact_id)
     assert turns_of(ask(desk, fact, "only")) == []

@@ -51,7 +51,7 @@ def test_long_lists_come_in_pages(desk: Desk, agent: Agent, shop: str) -> None:
 def test_what_is_deleted_is_archived_and_found_no_more(
     desk: Desk, agent: Agent, shop: str, kind: str, status: str
 ) -> None:
-    path = desk.remember("The API listens on port 8080", kind=kind).path
+    path = desk.remember("The API listens on port 8080", kind=kind).memory.path
     (name,) = listed(agent, shop).values()
     assert manage(agent, shop, "delete", name).text.startswith(f"archived: {name[:-9]}\nUndo: memtool undo ")
     assert status in desk.read(path)
@@ -62,7 +62,7 @@ def test_what_is_deleted_is_archived_and_found_no_more(
 
 @pytest.mark.slow
 def test_a_note_keeps_its_front_matter_when_its_text_is_changed(desk: Desk, agent: Agent, shop: str) -> None:
-    ref = desk.remember("# Login\n\nTokens live 24 hours.", kind="decision", tags=("auth",), author="user").path
+    ref = desk.remember("# Login\n\nTokens live 24 hours.", kind="decision", tags=("auth",), author="user").memory.path
     answer = manage(agent, shop, "update", listed(agent, shop)["Login"], "# 登录\n\n令牌有效期 15 分钟。")
     text = desk.read(ref)
     assert f"updated: {ref}@" in answer
@@ -74,7 +74,7 @@ def test_a_note_keeps_its_front_matter_when_its_text_is_changed(desk: Desk, agen
 
 @pytest.mark.slow
 def test_a_fact_is_superseded_and_an_open_item_is_changed_or_ticked_off(desk: Desk, agent: Agent, shop: str) -> None:
-    old = desk.remember("The API listens on port 8080.", category="configuration").id
+    old = desk.remember("The API listens on port 8080.", category="configuration").memory.id
     desk.remember("limit the rate", kind="todo")
     manage(agent, shop, "update", listed(agent, shop)["The API listens on port 8080."], "The API listens on port 9090.")
     before, after = desk.facts()
@@ -89,7 +89,7 @@ def test_a_fact_is_superseded_and_an_open_item_is_changed_or_ticked_off(desk: De
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["fact", "decision", "todo"])
 def test_what_changed_since_it_was_read_is_not_written_over(desk: Desk, agent: Agent, shop: str, kind: str) -> None:
-    path = desk.vault.root / desk.remember("The API listens on port 8080", kind=kind).path
+    path = desk.vault.root / desk.remember("The API listens on port 8080", kind=kind).memory.path
     (name,) = listed(agent, shop).values()
     path.write_text(path.read_text().replace("8080", "7070"))
     for action in ("update", "delete"):
@@ -134,11 +134,11 @@ def test_a_malformed_call_changes_nothing(
 
 @pytest.mark.slow
 def test_what_belongs_to_another_project_is_out_of_reach(desk: Desk, agent: Agent, shop: str) -> None:
-    fact = desk.remember("The bank's key is rotated.", project="bank").id
-    note = desk.remember("The bank's ledger is in COBOL.", project="bank", kind="knowledge").path
+    fact = desk.remember("The bank's key is rotated.", project="bank").memory.id
+    note = desk.remember("The bank's ledger is in COBOL.", project="bank", kind="knowledge").memory.path
     for target in (fact, note):
         assert "belongs to the project 'bank'" in manage(agent, shop, "delete", target)
-    everyones = desk.remember("Deploy keys are ED25519.", project="").id
+    everyones = desk.remember("Deploy keys are ED25519.", project="").memory.id
     assert "archived" in manage(agent, shop, "delete", everyones)
 
 
@@ -186,7 +186,7 @@ def test_a_folder_that_never_was_makes_no_project(desk: Desk, agent: Agent, shop
 
 @pytest.mark.slow
 def test_a_target_may_be_the_uri_of_a_resource(desk: Desk, agent: Agent, shop: str) -> None:
-    note = desk.remember("# 部署\n\n周二部署。", kind="knowledge").path
+    note = desk.remember("# 部署\n\n周二部署。", kind="knowledge").memory.path
     uri = f"memtool://notes/{quote(note)}"
     refused = agent.call("context_manage", project_path=shop, action="update", target=f"{uri}@00000000", content="x")
     assert refused.is_error

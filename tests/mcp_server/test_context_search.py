@@ -134,7 +134,7 @@ def test_outside_of_projects_all_of_them_are_searched_and_that_is_said(desk: Des
 
 @pytest.mark.slow
 def test_results_are_fields_beside_the_text(desk: Desk, agent: Agent, shop: str) -> None:
-    fact = desk.remember("订单号用 UUIDv7。", author="user").id
+    fact = desk.remember("订单号用 UUIDv7。", author="user").memory.id
     answer = agent.call("context_search", project_path=shop, query="UUIDv7")
     assert "订单号用 UUIDv7。" in answer
     assert answer.text.startswith("Quoted from memory")

@@ -10,7 +10,8 @@ from mcp_server.agent import Agent
 from memtool.capture.turns import Turn
 from memtool.index.engine import place_of
 from memtool.index.turn_table import follow_sources
-from memtool.memory.forget import LINE, ForgetTarget, forget
+from memtool.memory.forget import LINE, forget
+from memtool.vault.memory import Location, Memory
 
 NOTE = "sessions/2026-02-01-one.md"
 
@@ -58,7 +59,7 @@ def test_what_was_forgotten_is_in_no_turn(kept: Desk, agent: Agent, shop: str) -
     keep(kept, "one", Turn(typed=f"Fine. {said}.\nAnd 改用\n令牌", messages=(f"Decided: {said}. 好的。",)))
     told = agent.call("context_turn", project_path=shop, session="one", turn=1).text
     assert told.partition("\n")[2].count(said) == 2
-    forget(kept.work, ForgetTarget(LINE, NOTE, NOTE, said, 10))
+    forget(kept.work, Memory(NOTE, said, LINE, Location(NOTE, 10, 10)))
     told = agent.call("context_turn", project_path=shop, session="one", turn=1).text
     assert said not in told
     assert told.count("[forgotten]") == 2

@@ -70,7 +70,7 @@ def test_a_long_text_becomes_a_note_and_is_stored_once(agent: Agent) -> None:
 
 @pytest.mark.slow
 def test_what_may_contradict_is_named(desk: Desk, agent: Agent) -> None:
-    old = desk.remember("The API listens on port 8080.", category="configuration").id
+    old = desk.remember("The API listens on port 8080.", category="configuration").memory.id
     stored = agent.call("memory_store", text="The API listens on port 9090.", category="configuration").fields
     assert stored["may_contradict"] == [old]
 
@@ -163,6 +163,6 @@ def test_each_category_can_be_stored_and_weighs_something(agent: Agent) -> None:
 def test_memory_search_scores_by_the_table_of_prompts_and_the_service(desk: Desk) -> None:
     done = desk.remember("我喜欢用 tabs 缩进", project="", category="preference", author="user")
     desk.pass_time(200 * 86_400)
-    count_uses(desk.work.index_folder, [key_of(done.path, done.id)] * 3)
+    count_uses(desk.work.index_folder, [key_of(done.memory.path, done.memory.id)] * 3)
     found = search_memories(desk.work, "tabs 缩进", limit=1).memories[0]
     assert found.score == round(weighed(found.relevance, "preference", age_days=200, uses=3), 4)

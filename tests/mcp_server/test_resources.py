@@ -32,7 +32,7 @@ def test_memory_and_the_overview_of_each_project_are_listed_and_read(desk: Desk,
 
 
 def test_each_note_is_read_by_its_path(desk: Desk, agent: Agent) -> None:
-    ref = desk.remember("登录用 JWT，因为服务之间要互相认证。", kind="decision").path
+    ref = desk.remember("登录用 JWT，因为服务之间要互相认证。", kind="decision").memory.path
     assert read(agent, f"memtool://notes/{quote(ref)}") == desk.read(ref)
     templates = agent.do(lambda client: client.list_resource_templates()).resource_templates
     assert {each.uri_template for each in templates} == {"memtool://projects/{name}", "memtool://notes/{+path}"}

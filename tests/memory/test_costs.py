@@ -52,7 +52,7 @@ def test_a_memory_costs_one_walk_few_processes_and_one_file_read_for_the_index(
     done = remember(work, NewMemory("The API listens on port 8080.", project="shop"))
     assert len(counted["walks"]) == 1  # the look for what says the same
     counted["reads"].clear()
-    catch_up(work, [done.path])
+    catch_up(work, [done.memory.path])
     assert len(counted["walks"]) == 1
     assert counted["reads"] == [str(desk.vault.root / SHOP)]
     assert len(counted["git"]) <= 5, counted["git"]
@@ -86,7 +86,7 @@ def test_the_index_holds_what_was_written_without_a_walk_and_misses_no_other_cha
     desk.find("anything")
     (desk.vault.root / "notes.md").write_text("# 笔记\nWritten by hand meanwhile.\n")
     done = desk.remember("The API listens on port 8080.")
-    catch_up(desk.work, [done.path])
+    catch_up(desk.work, [done.memory.path])
     place = place_of(desk.work)
     held = use_index(
         place._replace(is_followed=True), lambda index: index.db.execute("SELECT text FROM chunk").fetchall()

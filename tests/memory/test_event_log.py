@@ -44,7 +44,7 @@ def test_a_new_fact_is_one_event_and_the_same_look_again_is_none(desk: Desk, log
 
 @pytest.mark.slow
 def test_a_fact_that_is_superseded_is_told_of_again(desk: Desk, log: EventLog) -> None:
-    first = desk.remember("Tokens live 24 hours.").id
+    first = desk.remember("Tokens live 24 hours.").memory.id
     log.follow(desk.work)
     desk.remember("Tokens live 12 hours.", supersedes=first)
     assert log.follow(desk.work) == 2

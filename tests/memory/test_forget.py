@@ -21,7 +21,7 @@ TODOS = "areas/projects/shop/todos.md"
 @pytest.mark.slow
 def test_a_fact_is_archived_and_comes_up_no_more(desk: Desk) -> None:
     done = desk.remember("访问令牌有效期是 24 小时")
-    forgotten = desk.forget(done.id)
+    forgotten = desk.forget(done.memory.id)
     assert forgotten.changed
     assert desk.facts()[0].status == "archived"
     assert desk.find("访问令牌") == []
@@ -34,7 +34,7 @@ def test_a_fact_is_archived_and_comes_up_no_more(desk: Desk) -> None:
 def test_a_fact_may_be_named_by_its_lines(desk: Desk) -> None:
     desk.remember("The API listens on port 8080.")
     done = desk.remember("Labels are printed in the warehouse.")
-    assert desk.forget(f"{SHOP}:{done.start_line + 1}").target.name == done.id
+    assert desk.forget(f"{SHOP}:{done.memory.place.start_line + 1}").memory.id == done.memory.id
     assert [fact.status for fact in desk.facts()] == ["active", "archived"]
     with pytest.raises(NoteNotFound):
         desk.forget(f"{SHOP}:1")
@@ -44,12 +44,12 @@ def test_a_fact_may_be_named_by_its_lines(desk: Desk) -> None:
 @pytest.mark.parametrize("name", ["{path}", "{stem}", "decisions/{stem}.md"])
 def test_a_note_is_marked_as_archived_and_keeps_every_other_byte(desk: Desk, name: str) -> None:
     done = desk.remember("# 订单号\n\n订单号由雪花算法生成。", kind="decision")
-    before = desk.read(done.path)
-    stem = done.path.rsplit("/", 1)[-1].removesuffix(".md")
-    desk.forget(name.format(path=done.path, stem=stem))
-    assert desk.read(done.path) == before.replace("project: shop\n", "project: shop\nstatus: archived\n")
+    before = desk.read(done.memory.path)
+    stem = done.memory.path.rsplit("/", 1)[-1].removesuffix(".md")
+    desk.forget(name.format(path=done.memory.path, stem=stem))
+    assert desk.read(done.memory.path) == before.replace("project: shop\n", "project: shop\nstatus: archived\n")
     assert desk.find("雪花算法") == []
-    assert desk.find("雪花算法", archived=True) == [done.path]
+    assert desk.find("雪花算法", archived=True) == [done.memory.path]
 
 
 @pytest.mark.slow
@@ -63,9 +63,9 @@ def test_a_note_without_front_matter_gets_one(desk: Desk) -> None:
 def test_an_open_item_is_struck_out(desk: Desk) -> None:
     desk.remember("one", kind="todo")
     done = desk.remember("二", kind="todo")
-    desk.forget(done.id)
+    desk.forget(done.memory.id)
     assert desk.read(TODOS).endswith("- [ ] one\n- [x] ~~二~~\n")
-    assert not desk.forget(done.id).changed
+    assert not desk.forget(done.memory.id).changed
     assert not desk.forget(TODOS + ":9-9").changed
 
 
@@ -73,9 +73,9 @@ def test_an_open_item_is_struck_out(desk: Desk) -> None:
 @pytest.mark.parametrize("kind", ["fact", "knowledge"])
 def test_forgetting_twice_changes_nothing(desk: Desk, kind: str) -> None:
     done = desk.remember("The API listens on port 8080.", kind=kind)
-    desk.forget(done.id)
+    desk.forget(done.memory.id)
     head = desk.git("rev-parse", "HEAD")
-    assert not desk.forget(done.id).changed
+    assert not desk.forget(done.memory.id).changed
     assert desk.git("rev-parse", "HEAD") == head
 
 
@@ -102,15 +102,15 @@ def test_what_cannot_be_named_is_said(desk: Desk) -> None:
         desk.forget(SHOP)
     for lines in ("1", "8-9", "99"):
         with pytest.raises(UsageError, match="neither a fact nor an item"):
-            desk.forget(f"{done.path}:{lines}")
+            desk.forget(f"{done.memory.path}:{lines}")
 
 
 @pytest.mark.slow
 def test_a_superseded_fact_is_left_as_it_is(desk: Desk) -> None:
     old = desk.remember("Access tokens live 24 hours.")
-    desk.remember("Access tokens live 15 minutes.", supersedes=old.id)
+    desk.remember("Access tokens live 15 minutes.", supersedes=old.memory.id)
     with pytest.raises(MemtoolError, match="superseded by"):
-        desk.forget(old.id)
+        desk.forget(old.memory.id)
 
 
 def test_facts_without_an_id_of_their_own_are_said(desk: Desk) -> None:
@@ -142,9 +142,9 @@ def test_a_purged_fact_is_gone_and_the_others_stay(desk: Desk) -> None:
     desk.remember("The API listens on port 8080.")
     before = desk.read(SHOP)
     done = desk.remember("The vault code is 4711 and secret.")
-    forgotten = desk.forget(done.id, purge=True)
+    forgotten = desk.forget(done.memory.id, purge=True)
     assert desk.read(SHOP) == before
-    assert desk.git("log", "-1", "--format=%s").strip() == f"forget: {done.id}, for good"
+    assert desk.git("log", "-1", "--format=%s").strip() == f"forget: {done.memory.id}, for good"
     assert forgotten.kept.commit
     assert desk.find("4711", everything=True) == []
 
@@ -152,8 +152,8 @@ def test_a_purged_fact_is_gone_and_the_others_stay(desk: Desk) -> None:
 @pytest.mark.slow
 def test_an_archived_fact_can_be_purged_too(desk: Desk) -> None:
     done = desk.remember("The API listens on port 8080.")
-    desk.forget(done.id)
-    assert desk.forget(done.id, purge=True).changed
+    desk.forget(done.memory.id)
+    assert desk.forget(done.memory.id, purge=True).changed
     assert desk.facts() == ()
 
 
@@ -171,9 +171,9 @@ def test_a_purged_session_is_not_listed_by_its_days_any_more(desk: Desk) -> None
 def test_a_purged_note_and_a_purged_item_are_gone(desk: Desk) -> None:
     note = desk.remember("# Tea\n\nGreen tea.", kind="knowledge")
     todo = desk.remember("drink it", kind="todo")
-    desk.forget(note.id, purge=True)
-    desk.forget(todo.id, purge=True)
-    assert not (desk.vault.root / note.path).exists()
+    desk.forget(note.memory.id, purge=True)
+    desk.forget(todo.memory.id, purge=True)
+    assert not (desk.vault.root / note.memory.path).exists()
     assert "drink" not in desk.read(TODOS)
     assert desk.git("status", "--porcelain") == ""
 
@@ -183,7 +183,7 @@ def test_an_item_that_has_moved_meanwhile_is_the_one_that_goes(desk: Desk) -> No
     from memtool.memory.forget import find_target, forget_for_good
 
     todo = desk.remember("drink it", kind="todo")
-    target = find_target(desk.work, todo.id)
+    target = find_target(desk.work, todo.memory.id)
     path = desk.vault.root / TODOS
     path.write_text(path.read_text().replace("- [ ] drink", "- [ ] mine\n- [ ] drink"))
     forget_for_good(desk.work, target)
@@ -212,8 +212,8 @@ SESSION = note_of(
 @pytest.mark.parametrize("ref", ["k3f9", "[k3f9]"])
 def test_a_given_fact_is_archived_by_its_short_id(desk: Desk, ref: str) -> None:
     done = desk.remember("访问令牌有效期是 24 小时")
-    give(desk, GivenLine("k3f9", SHOP, 3, done.id))
-    assert desk.forget(ref).target.name == done.id
+    give(desk, GivenLine("k3f9", SHOP, 3, done.memory.id))
+    assert desk.forget(ref).memory.id == done.memory.id
     assert desk.facts()[0].status == "archived"
     assert not desk.forget(ref).changed
 
@@ -238,12 +238,12 @@ def test_a_given_decision_is_its_note_and_a_given_item_its_task(desk: Desk) -> N
     todo = desk.remember("退款接口也要支持幂等键", kind="todo")
     give(
         desk,
-        GivenLine("d2cc", decision.path, 8, "", "订单号由雪花算法生成。"),
-        GivenLine("t2tt", TODOS, 7, "", todo.id),
+        GivenLine("d2cc", decision.memory.path, 8, "", "订单号由雪花算法生成。"),
+        GivenLine("t2tt", TODOS, 7, "", todo.memory.id),
     )
     give(desk, GivenLine("t3tt", TODOS, 7, "", "- 退款接口也要支持幂等键"))
-    assert (desk.forget("d2cc").target.what, desk.forget("t3tt").target.what) == ("note", "todo")
-    assert "status: archived" in desk.read(decision.path)
+    assert (desk.forget("d2cc").memory.kind, desk.forget("t3tt").memory.kind) == ("decision", "todo")
+    assert "status: archived" in desk.read(decision.memory.path)
     assert desk.read(TODOS).endswith("- [x] ~~退款接口也要支持幂等键~~\n")
 
 
@@ -340,7 +340,7 @@ def test_what_a_session_was_about_or_came_to_stands_for_its_note(desk: Desk, tex
     note = "# 登录在 Safari 里失败 → the cookie needs Secure, 需要 Secure\n\n1. **Decisions**: 令牌放在 cookie 里\n"
     write(desk, "sessions/s8.md", note)
     give(desk, GivenLine("k3f9", "sessions/s8.md", 1, "", text))
-    assert desk.forget("k3f9").target.what == "note"
+    assert desk.forget("k3f9").memory.id == "sessions/s8.md"
     assert "status: archived" in desk.read("sessions/s8.md")
     assert desk.read("sessions/s8.md").endswith(note)
 
@@ -369,7 +369,7 @@ def test_an_id_that_may_mean_two_things_is_refused(desk: Desk) -> None:
 
 def test_a_given_fact_without_an_id_is_left_alone(desk: Desk) -> None:
     other = desk.remember("访问令牌有效期是 24 小时")
-    give(desk, GivenLine("k3f9", SHOP, other.start_line, "", "- a fact of another tool"))
+    give(desk, GivenLine("k3f9", SHOP, other.memory.place.start_line, "", "- a fact of another tool"))
     with pytest.raises(UsageError, match="has no id"):
         desk.forget("k3f9")
     assert desk.facts()[0].status == "active"

@@ -21,9 +21,10 @@ from memtool.history.changes import read_changes
 from memtool.history.rewriting import PURGED, refuse_purged
 from memtool.history.template import template_text
 from memtool.history.undoing import undo
-from memtool.memory.forget import LINE, ForgetTarget
+from memtool.memory.forget import LINE
 from memtool.memory.purge import Purged, extent_of, find_purge_target, purge
 from memtool.recall.ledger import Ledger, ledger_folder, write_ledger
+from memtool.vault.memory import Location, Memory
 
 TEXT = "Blaue Giraffe 芝麻 9!x"
 FORMS = (TEXT, quote(TEXT), json.dumps(TEXT)[1:-1], base64.b64encode(f"u:{TEXT} ".encode()).decode())
@@ -290,7 +291,7 @@ def test_a_later_capture_does_not_bring_a_line_back_into_the_source(desk: Desk, 
     talk = [prompt(f"Let the mailer use SMTP. {rule}"), *edit("/src/shop/mail.ts"), answer("The mailer uses SMTP now.")]
     desk.put(write_transcript(desk.home / "3f2a9c.jsonl", talk))
     desk.drain()
-    target = ForgetTarget(LINE, "sessions/3f2a9c.md:1", "sessions/3f2a9c.md", rule, 1)
+    target = Memory("sessions/3f2a9c.md:1", rule, LINE, Location("sessions/3f2a9c.md", 1, 1))
     purge(desk.work, "k3f9", target)
     more = [*talk, prompt("And the docs, 还有文档?"), *edit("/src/shop/docs.ts"), answer("The docs explain SMTP now.")]
     desk.put(write_transcript(desk.home / "3f2a9c.jsonl", more))

@@ -29,14 +29,19 @@ def test_a_fact_is_written_and_the_very_next_search_finds_it(desk: Desk) -> None
     done = desk.remember(
         "支付回调必须先验签。", category="bug", tags=("支付", "#api"), evidence="callback.ts", source="3f2a9c"
     )
-    assert (done.id, done.path, done.kind, done.project) == ("fact-20260210-0000000001", SHOP, "fact", "shop")
+    assert (done.memory.id, done.memory.path, done.memory.kind, done.memory.project) == (
+        "fact-20260210-0000000001",
+        SHOP,
+        "fact",
+        "shop",
+    )
     assert desk.find("验签") == [SHOP]
     (fact,) = desk.facts()
     assert (fact.fact, fact.category, fact.tags) == ("支付回调必须先验签。", "bug", ("支付", "api"))
     assert (fact.evidence, fact.source) == ("callback.ts", "3f2a9c")
     assert fact.timestamp == NOW.isoformat()
-    lines = desk.read(SHOP).split("\n")[done.start_line - 1 : done.end_line]
-    assert json.loads("\n".join(lines))["id"] == done.id
+    lines = desk.read(SHOP).split("\n")[done.memory.place.start_line - 1 : done.memory.place.end_line]
+    assert json.loads("\n".join(lines))["id"] == done.memory.id
 
 
 @pytest.mark.slow
@@ -57,8 +62,8 @@ def test_a_note_goes_to_the_folder_of_its_kind(desk: Desk, kind: str, folder: st
     done = desk.remember(
         text, kind=kind, tags=("订单",), category="code", expires="2026-12", evidence="a: b", source="s1"
     )
-    assert done.id == done.path == f"areas/projects/shop/{folder}/2026-02-10-订单号.md"
-    note = parse_note(done.path, (desk.vault.root / done.path).read_bytes())
+    assert done.memory.id == done.memory.path == f"areas/projects/shop/{folder}/2026-02-10-订单号.md"
+    note = parse_note(done.memory.path, (desk.vault.root / done.memory.path).read_bytes())
     assert isinstance(note, Note)
     assert note.body == f"\n{text}\n"
     assert (note.title, note.field("type"), note.field("date"), note.field("project")) == (
@@ -69,15 +74,15 @@ def test_a_note_goes_to_the_folder_of_its_kind(desk: Desk, kind: str, folder: st
     )
     assert (note.field("category"), note.field("expires"), note.field("evidence")) == ("code", "2026-12-31", "a: b")
     assert (note.words("tags"), note.words("sources"), note.field("status")) == (("订单",), ("s1",), "")
-    assert desk.find("雪花算法", kinds=(kind,), projects=("shop",)) == [done.path]
+    assert desk.find("雪花算法", kinds=(kind,), projects=("shop",)) == [done.memory.path]
 
 
 @pytest.mark.slow
 def test_a_second_note_of_that_title_gets_a_number(desk: Desk) -> None:
     first = desk.remember("# Notes on tea\n\nGreen tea wants 80 degrees.", kind="knowledge")
     second = desk.remember("# Notes on tea\n\nBlack tea wants boiling water.", kind="knowledge")
-    assert first.path.endswith("/2026-02-10-notes-on-tea.md")
-    assert second.path.endswith("/2026-02-10-notes-on-tea-2.md")
+    assert first.memory.path.endswith("/2026-02-10-notes-on-tea.md")
+    assert second.memory.path.endswith("/2026-02-10-notes-on-tea-2.md")
 
 
 def test_a_todo_is_a_line_of_the_list(desk: Desk) -> None:
@@ -86,8 +91,8 @@ def test_a_todo_is_a_line_of_the_list(desk: Desk) -> None:
         "---\ntype: todo\nproject: shop\n---\n\n# Open items\n\n"
         "- [ ] 退款接口也要支持幂等键 #api (from session 3f2a9c)\n"
     )
-    assert done.id == "areas/projects/shop/todos.md:8"
-    assert desk.find("幂等键", kinds=("todo",)) == [done.path]
+    assert done.memory.id == "areas/projects/shop/todos.md:8"
+    assert desk.find("幂等键", kinds=("todo",)) == [done.memory.path]
 
 
 @pytest.mark.slow
@@ -108,10 +113,12 @@ def test_a_todo_has_a_type_and_a_day(desk: Desk) -> None:
 
 @pytest.mark.slow
 def test_what_belongs_to_no_project_is_global(desk: Desk) -> None:
-    assert desk.remember("Tests run before every push.", project="").path == "areas/global/facts.json"
-    assert desk.remember("Dates are ISO dates everywhere.", project=None).project == ""  # in the vault itself
-    assert desk.remember("Rebase beats merge.", project="", kind="decision").path.startswith("areas/global/decisions/")
-    assert desk.remember("tidy up", project="", kind="todo").path == "areas/global/todos.md"
+    assert desk.remember("Tests run before every push.", project="").memory.path == "areas/global/facts.json"
+    assert desk.remember("Dates are ISO dates everywhere.", project=None).memory.project == ""  # in the vault itself
+    assert desk.remember("Rebase beats merge.", project="", kind="decision").memory.path.startswith(
+        "areas/global/decisions/"
+    )
+    assert desk.remember("tidy up", project="", kind="todo").memory.path == "areas/global/todos.md"
 
 
 @pytest.mark.slow
@@ -122,21 +129,21 @@ def test_the_project_is_that_of_the_working_folder(desk: Desk, tmp_path: Path) -
     tell(desk.folder, "remote", "add", "origin", "https://github.com/acme/shop.git")
     desk.folder /= "api"
     done = desk.remember("The API listens on port 8080.", project=None)
-    assert (done.project, done.path) == ("shop", SHOP)
+    assert (done.memory.project, done.memory.path) == ("shop", SHOP)
     assert "github.com/acme/shop" in desk.read("areas/projects/shop/summary.md")
     assert desk.git("status", "--porcelain") == ""
 
 
 def test_inside_an_area_of_the_vault_it_belongs_there(desk: Desk) -> None:
     desk.folder = desk.vault.root / "areas" / "projects" / "博客" / "decisions"
-    assert desk.remember("Posts are Markdown files.", project=None).project == "博客"
+    assert desk.remember("Posts are Markdown files.", project=None).memory.project == "博客"
 
 
 @pytest.mark.slow
 def test_a_project_is_named_in_any_case_and_a_new_one_is_announced(desk: Desk) -> None:
     assert desk.remember("One thing holds.").notices == ("'shop' is a new project in this vault",)
     again = desk.remember("Another one does not.", project="SHOP")
-    assert (again.project, again.notices) == ("shop", ())
+    assert (again.memory.project, again.notices) == ("shop", ())
 
 
 @pytest.mark.slow
@@ -161,20 +168,20 @@ def test_a_name_that_is_no_folder_is_refused(desk: Desk, name: str) -> None:
 def test_a_near_duplicate_is_refused_by_the_id_of_the_one_that_stands(desk: Desk, one: str, other: str) -> None:
     stands = desk.remember(one)
     before = desk.read(SHOP), desk.git("rev-parse", "HEAD")
-    with pytest.raises(AlreadyKnown, match=stands.id) as caught:
+    with pytest.raises(AlreadyKnown, match=stands.memory.id) as caught:
         desk.remember(other)
     assert caught.value.exit_code == 1
     assert (desk.read(SHOP), desk.git("rev-parse", "HEAD")) == before
-    assert desk.remember(other, force=True).id != stands.id
+    assert desk.remember(other, force=True).memory.id != stands.memory.id
 
 
 @pytest.mark.slow
 def test_what_holds_everywhere_needs_no_copy_in_a_project(desk: Desk) -> None:
     stands = desk.remember("Tests run before every push.", project="")
-    with pytest.raises(AlreadyKnown, match=stands.id):
+    with pytest.raises(AlreadyKnown, match=stands.memory.id):
         desk.remember("Tests run before every push")
     desk.remember("Labels are printed in the warehouse.", project="shop")
-    assert desk.remember("Labels are printed in the warehouse.", project="tideline").project == "tideline"
+    assert desk.remember("Labels are printed in the warehouse.", project="tideline").memory.project == "tideline"
 
 
 def test_a_line_of_the_long_lived_page_counts(desk: Desk) -> None:
@@ -186,17 +193,17 @@ def test_a_line_of_the_long_lived_page_counts(desk: Desk) -> None:
 @pytest.mark.slow
 def test_only_what_stands_counts(desk: Desk) -> None:
     first = desk.remember("Access tokens live 24 hours.")
-    desk.forget(first.id)
+    desk.forget(first.memory.id)
     second = desk.remember("Access tokens live 24 hours.", expires="2026-02-10")
-    third = desk.remember("Access tokens live 15 minutes.", supersedes=second.id)
-    assert desk.remember("Access tokens live 24 hours.").contradictions[0].id == third.id
+    third = desk.remember("Access tokens live 15 minutes.", supersedes=second.memory.id)
+    assert desk.remember("Access tokens live 24 hours.").contradictions[0].id == third.memory.id
 
 
 @pytest.mark.slow
 def test_the_same_note_twice_is_refused(desk: Desk) -> None:
     text = "# Tea\n\n" + "\n".join(f"Row {number} tells of 茶叶 and of water." for number in range(2000))
     stands = desk.remember(text, kind="knowledge")
-    with pytest.raises(AlreadyKnown, match=stands.path):
+    with pytest.raises(AlreadyKnown, match=stands.memory.path):
         desk.remember(text.replace("tells of", "tells  of"), kind="decision")
     desk.remember("# Tea\n\nAnother matter altogether.", kind="knowledge")
 
@@ -204,11 +211,11 @@ def test_the_same_note_twice_is_refused(desk: Desk) -> None:
 @pytest.mark.slow
 def test_an_open_item_is_not_repeated_and_a_done_one_is(desk: Desk) -> None:
     stands = desk.remember("Rate limiting of the login route", kind="todo", tags=("auth",), source="s1")
-    with pytest.raises(AlreadyKnown, match=stands.id):
+    with pytest.raises(AlreadyKnown, match=stands.memory.id):
         desk.remember("rate limiting of the login route.", kind="todo")
-    path = desk.vault.root / stands.path
+    path = desk.vault.root / stands.memory.path
     path.write_text(path.read_text().replace("[ ]", "[x]"))
-    assert desk.remember("Rate limiting of the login route", kind="todo").start_line == 9
+    assert desk.remember("Rate limiting of the login route", kind="todo").memory.place.start_line == 9
 
 
 @pytest.mark.slow
@@ -216,7 +223,7 @@ def test_a_fact_may_say_what_a_session_or_a_note_said(desk: Desk) -> None:
     text = "Access tokens live 24 hours."
     (desk.vault.root / "sessions" / "s1.md").write_text(f"# Session: s1\n\n{text}\n")
     desk.remember(text, kind="decision")
-    assert desk.remember(text).kind == "fact"
+    assert desk.remember(text).memory.kind == "fact"
 
 
 @pytest.mark.slow
@@ -226,7 +233,7 @@ def test_where_the_index_cannot_be_used_the_file_itself_is_asked(desk: Desk, mon
     locks.mkdir(exist_ok=True)
     with lock(locks / "index.lock"):
         done = desk.remember("Access tokens live 24 hours.")
-        with pytest.raises(AlreadyKnown, match=done.id):
+        with pytest.raises(AlreadyKnown, match=done.memory.id):
             desk.remember("access tokens live 24 hours")
     assert any("duplicates were not looked for" in notice for notice in done.notices)
 
@@ -241,9 +248,9 @@ def test_a_statement_that_means_the_same_is_refused_where_vectors_are_at_hand(va
         settings = EmbeddingSettings(provider="openai", model="tiny", base_url=server.base_url, languages="en")
         desk = Desk(vault, embeddings=settings)
         stands = desk.remember(one)
-        with pytest.raises(AlreadyKnown, match=stands.id):
+        with pytest.raises(AlreadyKnown, match=stands.memory.id):
             desk.remember(one.replace("copied", "sent"))
-        assert desk.remember(one.replace("nightly", "9 pm")).contradictions[0].id == stands.id
+        assert desk.remember(one.replace("nightly", "9 pm")).contradictions[0].id == stands.memory.id
     desk.settings = desk.settings._replace(embeddings=EmbeddingSettings(provider="none"))
     assert desk.remember(one.replace("copied", "moved")).contradictions
 
@@ -252,7 +259,7 @@ def test_a_statement_that_means_the_same_is_refused_where_vectors_are_at_hand(va
 def test_an_embedder_that_fails_is_passed_over(vault: Vault) -> None:
     settings = EmbeddingSettings(provider="openai", model="tiny", base_url="http://127.0.0.1:9/v1", languages="en")
     desk = Desk(vault, embeddings=settings)
-    assert desk.remember("The API listens on port 8080.").id
+    assert desk.remember("The API listens on port 8080.").memory.id
 
 
 # Contradictions and succession
@@ -262,7 +269,7 @@ def test_an_embedder_that_fails_is_passed_over(vault: Vault) -> None:
 def test_another_value_is_shown_and_written(desk: Desk) -> None:
     old = desk.remember("访问令牌有效期是 24 小时")
     new = desk.remember("访问令牌有效期是 15 分钟")
-    assert [one.id for one in new.contradictions] == [old.id]
+    assert [one.id for one in new.contradictions] == [old.memory.id]
     assert [fact.status for fact in desk.facts()] == ["active", "active"]
 
 
@@ -275,10 +282,15 @@ def test_another_area_is_not_contradicted(desk: Desk) -> None:
 @pytest.mark.slow
 def test_superseding_is_one_change_in_the_place_of_the_old_fact(desk: Desk) -> None:
     old = desk.remember("Access tokens live 24 hours.", category="configuration")
-    new = desk.remember("Access tokens live 15 minutes.", project=None, supersedes=old.id)
-    assert (new.path, new.project, new.superseded, new.category) == (SHOP, "shop", old.id, "configuration")
+    new = desk.remember("Access tokens live 15 minutes.", project=None, supersedes=old.memory.id)
+    assert (new.memory.path, new.memory.project, new.superseded, new.memory.category) == (
+        SHOP,
+        "shop",
+        old.memory.id,
+        "configuration",
+    )
     one, two = desk.facts()
-    assert (one.status, one.superseded_by, two.supersedes) == ("superseded", new.id, old.id)
+    assert (one.status, one.superseded_by, two.supersedes) == ("superseded", new.memory.id, old.memory.id)
     assert new.contradictions == ()
 
 
@@ -287,8 +299,11 @@ def test_a_fact_that_was_written_before_can_still_supersede(desk: Desk) -> None:
     old = desk.remember("Access tokens live 24 hours.")
     new = desk.remember("Access tokens live 15 minutes.")
     again = desk.remember("Access tokens live 15 minutes.", supersedes=new.contradictions[0].id)
-    assert again.id == new.id
-    assert [(fact.id, fact.status) for fact in desk.facts()] == [(old.id, "superseded"), (new.id, "active")]
+    assert again.memory.id == new.memory.id
+    assert [(fact.id, fact.status) for fact in desk.facts()] == [
+        (old.memory.id, "superseded"),
+        (new.memory.id, "active"),
+    ]
 
 
 @pytest.mark.slow
@@ -297,9 +312,9 @@ def test_what_cannot_be_superseded_is_said(desk: Desk) -> None:
         desk.remember("text", supersedes="fact-404")
     old = desk.remember("Access tokens live 24 hours.")
     with pytest.raises(UsageError, match=r"stands in 'areas/projects/shop/facts\.json'"):
-        desk.remember("Access tokens live 15 minutes.", project="tideline", supersedes=old.id)
+        desk.remember("Access tokens live 15 minutes.", project="tideline", supersedes=old.memory.id)
     with pytest.raises(AlreadyKnown):
-        desk.remember("Access tokens live 24 hours", supersedes=old.id)
+        desk.remember("Access tokens live 24 hours", supersedes=old.memory.id)
 
 
 # Secrets and hostile text
@@ -313,7 +328,13 @@ def test_secrets_are_removed_before_anything_is_written(desk: Desk) -> None:
     todo = desk.remember(f"rotate {key}", kind="todo")
     assert dict(fact.redacted) == {"aws-key": 3}
     assert dict(note.redacted) == {"aws-key": 3, "private": 1}
-    written = desk.read(SHOP) + desk.read(note.path) + desk.read(todo.path) + note.path + desk.git("log", "-p")
+    written = (
+        desk.read(SHOP)
+        + desk.read(note.memory.path)
+        + desk.read(todo.memory.path)
+        + note.memory.path
+        + desk.git("log", "-p")
+    )
     assert key not in written
     assert "hush" not in written
 
@@ -361,7 +382,7 @@ def test_any_other_text_comes_back_as_it_was(desk: Desk, text: str) -> None:
     desk.remember(text)
     note = desk.remember(text, kind="knowledge")
     assert [fact.fact for fact in desk.facts()] == [text]
-    parsed = parse_note(note.path, (desk.vault.root / note.path).read_bytes())
+    parsed = parse_note(note.memory.path, (desk.vault.root / note.memory.path).read_bytes())
     assert isinstance(parsed, Note)
     assert parsed.body == f"\n{text}\n"
     assert parsed.field("type") == "knowledge"
@@ -371,7 +392,7 @@ def test_any_other_text_comes_back_as_it_was(desk: Desk, text: str) -> None:
 def test_a_megabyte_is_a_note_and_too_much_is_refused(desk: Desk) -> None:
     text = "\n".join(f"line {number} 第 {number} 行" for number in range(50_000))
     note = desk.remember(text, kind="knowledge")
-    assert desk.read(note.path).endswith(f"---\n\n{text}\n")
+    assert desk.read(note.memory.path).endswith(f"---\n\n{text}\n")
     desk.settings = desk.settings._replace(index=desk.settings.index._replace(max_note_kb=100))
     with pytest.raises(UsageError, match="too large"):
         desk.remember(text, kind="knowledge")
@@ -417,7 +438,7 @@ def test_any_deed_can_be_undone_after_others_came(desk: Desk) -> None:
     note = desk.remember("# Kafka was too heavy\n\nNATS is enough.", kind="decision")
     desk.remember("# Ships are weighed\n\nTwice.", kind="decision")
     third = desk.remember("Labels are printed in the warehouse.")
-    archived = desk.forget(third.id)
+    archived = desk.forget(third.memory.id)
     desk.remember("The lift stops at floor 4.")
     for deed in (archived, second, note, first):
         assert deed.kept.notice == ""
@@ -426,14 +447,14 @@ def test_any_deed_can_be_undone_after_others_came(desk: Desk) -> None:
         ("Labels are printed in the warehouse.", "active"),
         ("The lift stops at floor 4.", "active"),
     ]
-    assert not (desk.vault.root / note.path).exists()
+    assert not (desk.vault.root / note.memory.path).exists()
 
 
 @pytest.mark.slow
 def test_items_and_successors_can_be_undone_after_more_was_written_next_to_them(desk: Desk) -> None:
     old = desk.remember("Tokens live 24 hours")
     todo = desk.remember("限流 for the login route", kind="todo")
-    new = desk.remember("Tokens live 15 minutes", supersedes=old.id)
+    new = desk.remember("Tokens live 15 minutes", supersedes=old.memory.id)
     desk.remember("The lift stops at floor 4.")
     later = desk.remember("Expires with nothing next to it", kind="todo")
     for done in (todo, new):
@@ -442,13 +463,13 @@ def test_items_and_successors_can_be_undone_after_more_was_written_next_to_them(
     assert [(fact.fact, fact.status) for fact in desk.facts()] == [
         ("Tokens live 24 hours", "active"), ("The lift stops at floor 4.", "active"),
     ]  # fmt: skip
-    assert "限流" not in desk.read(later.path)
-    undo(desk, desk.forget(f"{later.path}:8").kept)
-    assert "- [ ] Expires with nothing next to it" in desk.read(later.path)
-    purged = desk.forget(old.id, purge=True).kept
+    assert "限流" not in desk.read(later.memory.path)
+    undo(desk, desk.forget(f"{later.memory.path}:8").kept)
+    assert "- [ ] Expires with nothing next to it" in desk.read(later.memory.path)
+    purged = desk.forget(old.memory.id, purge=True).kept
     desk.remember("接口监听 8080 端口。")
     undo(desk, purged)
-    assert old.id in {fact.id for fact in desk.facts()}
+    assert old.memory.id in {fact.id for fact in desk.facts()}
 
 
 def test_a_vault_without_a_history_of_its_own_is_not_committed_to(tmp_path: Path) -> None:
@@ -487,7 +508,7 @@ def test_a_fact_and_a_note_know_their_author(desk: Desk) -> None:
     desk.remember("访问令牌有效期是 24 小时", author="user")
     done = desk.remember("# 订单号\n\n由雪花算法生成。", kind="decision", author="agent")
     assert desk.facts()[0].author == "user"
-    note = parse_note(done.path, desk.read(done.path).encode())
+    note = parse_note(done.memory.path, desk.read(done.memory.path).encode())
     assert isinstance(note, Note)
     assert note.field("author") == "agent"
 
@@ -496,7 +517,7 @@ def test_a_fact_and_a_note_know_their_author(desk: Desk) -> None:
 def test_what_the_user_says_takes_the_place_of_the_same_on_a_weaker_word(desk: Desk) -> None:
     old = desk.remember("访问令牌有效期是 24 小时", author="agent", category="configuration")
     new = desk.remember("访问令牌有效期是 24 小时。", author="user")
-    assert new.superseded == old.id
+    assert new.superseded == old.memory.id
     assert [(fact.status, fact.author, fact.category) for fact in desk.facts()] == [
         ("superseded", "agent", "configuration"),
         ("active", "user", "configuration"),
@@ -520,10 +541,10 @@ def test_what_the_user_says_takes_the_place_of_the_same_on_a_weaker_word(desk: D
 def test_a_fact_is_superseded_by_nobody_whose_word_counts_less(desk: Desk, old: str, new: str, is_heard: bool) -> None:
     before = desk.remember("Access tokens live 24 hours.", author=old)
     if is_heard:
-        desk.remember("Access tokens live 15 minutes.", author=new, supersedes=before.id)
+        desk.remember("Access tokens live 15 minutes.", author=new, supersedes=before.memory.id)
     else:
         with pytest.raises(UsageError, match="so it stays"):
-            desk.remember("Access tokens live 15 minutes.", author=new, supersedes=before.id)
+            desk.remember("Access tokens live 15 minutes.", author=new, supersedes=before.memory.id)
     assert (desk.facts()[0].status == "superseded") == is_heard
 
 

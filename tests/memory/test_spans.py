@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from hypothesis import given, strategies as st
 
-from memtool.memory.spans import Span, hashes_of, missing_spans
+from memtool.memory.fact_book import Span, hashes_of, missing_spans
 from memtool.vault.sessions import hash_of_words, lines_of
 
 NOTE = """# the login fails in Safari → fixed in jwt.ts

@@ -8,8 +8,7 @@ from trees import write
 
 from memtool.errors import BrokenVaultFile
 from memtool.memory.agent_search import search_memories, search_memory
-from memtool.memory.managing import list_items
-from memtool.memory.memories import get_memory
+from memtool.memory.memories import get_memory, list_entries
 from memtool.recall.start.project_state import project_state
 from memtool.recall.start.session_start import session_context
 
@@ -42,7 +41,7 @@ def test_a_file_with_marks_is_given_to_nobody(desk: Desk, end: str) -> None:
         str(search_memory(desk.work, "giraffe zebra 长颈鹿 斑马").found),
         str(search_memory(desk.work, "")),
         str(search_memories(desk.work, "giraffe zebra 长颈鹿 斑马", limit=10).memories),
-        str(list_items(desk.work)),
+        str(list_entries(desk.work)),
     ]
     assert [text for text in given if "giraffe" in text or "斑马" in text] == []
     assert "kitchen" in given[3]

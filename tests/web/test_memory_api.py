@@ -197,7 +197,7 @@ def test_the_hour_counts_at_which_a_memory_expires(client: TestClient, desk: Des
 
 @pytest.mark.slow
 def test_a_list_is_sorted_by_what_was_changed_last(client: TestClient, desk: Desk) -> None:
-    ids = [desk.remember(text, project="").id for text in ("First 一.", "Second 二.", "Third 三.")]
+    ids = [desk.remember(text, project="").memory.id for text in ("First 一.", "Second 二.", "Third 三.")]
     desk.pass_time(60)
     client.put(f"/memory/{ids[1]}", json={"tags": ["auth"]})
     listed = client.get("/memories", params={"sort": "updated", "kind": "fact", "project": "global"}).json()

@@ -37,7 +37,7 @@ def test_the_pieces_of_a_column_lie_on_each_other_and_stay_in_the_chart(counts: 
 def test_a_week_tells_what_it_held_and_what_was_given(desk: Desk) -> None:
     fact = desk.remember("登录令牌有效期为 24 小时。")
     write(desk, "daily/2026-02-09.md", "# Daily\n\n- 09:10 **shop**: `a.ts`\n- 10:00 **teahouse**: `b.ts`\n")
-    line = GivenLine("k3f9", "areas/projects/shop/facts.json", 3, fact.id)
+    line = GivenLine("k3f9", "areas/projects/shop/facts.json", 3, fact.memory.id)
     for at, lines in (
         ("2026-02-09T10:00:00", (line,)),
         ("2026-02-10T10:00:00", (line, line)),

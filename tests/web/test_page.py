@@ -121,7 +121,7 @@ def test_a_search_marks_what_matches_and_filters_narrow_it(client: TestClient, d
 
 @pytest.mark.slow
 def test_a_note_is_read_with_its_history_and_what_links_to_it(client: TestClient, desk: Desk) -> None:
-    path = desk.remember("Why JWT: 服务之间必须互相认证。", kind="decision").path
+    path = desk.remember("Why JWT: 服务之间必须互相认证。", kind="decision").memory.path
     stem = path.rsplit("/", 1)[-1].removesuffix(".md")
     write(desk, "areas/projects/shop/knowledge/2026-02-11-more.md", f"# More on tokens\n\nSee [[{stem}]].\n")
     html = client.get(f"/read/{path}").text
@@ -136,7 +136,7 @@ def test_a_note_is_read_with_its_history_and_what_links_to_it(client: TestClient
 
 @pytest.mark.slow
 def test_a_fact_is_changed_archived_and_brought_back(client: TestClient, desk: Desk) -> None:
-    old = desk.remember("Tokens live 24 hours.").id
+    old = desk.remember("Tokens live 24 hours.").memory.id
     html = client.get(f"/read/{old}").text
     version = re.search(r'name="version" value="(\w+)"', html)
     assert version
@@ -212,13 +212,13 @@ def test_a_feed_that_fails_leaves_the_page(client: TestClient, monkeypatch: pyte
 @pytest.mark.slow
 def test_prompts_show_what_each_was_given_and_why(client: TestClient, desk: Desk) -> None:
     fact = desk.remember("登录令牌有效期为 24 小时。")
-    given = GivenLine("k3f9", SHOP, fact.start_line, fact.id, relevance=0.8, evidence={"lead": 1.0})
-    other = GivenLine("", SHOP, 0, fact.id, relevance=0.1, left_out="floor")
+    given = GivenLine("k3f9", SHOP, fact.memory.place.start_line, fact.memory.id, relevance=0.8, evidence={"lead": 1.0})
+    other = GivenLine("", SHOP, 0, fact.memory.id, relevance=0.1, left_out="floor")
     giving = Giving(desk.now.isoformat(), PROMPT, "shop", 3, "令牌 有效期", (given,), (other,))
     keep_giving(ledger_folder(desk.work), "3f2a9c", giving)
     for html in (client.get("/prompts").text, client.get("/given/3f2a9c/3").text):
         assert "令牌 有效期" in html
-        assert f'href="/read/{fact.id}"' in html
+        assert f'href="/read/{fact.memory.id}"' in html
         assert "begins with it" in html
         assert "too unlikely" in html
     assert "可能性太低" in client.get("/given/3f2a9c/3?lang=zh").text
