@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -72,6 +73,7 @@ class FactFile(NamedTuple):
     listed: JsonList  # the same as plain JSON, for writing
 
 
+@lru_cache(maxsize=8)  # a run reads the same few files again for each of its steps
 def parse_facts(text: str, ref: str = "facts.json") -> FactFile:
     """Return the facts in *text*, with a sentence for each rule that the file breaks.
 

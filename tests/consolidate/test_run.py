@@ -26,7 +26,8 @@ from memtool.recall.given import PROMPT, GivenLine, Giving, keep_giving
 from memtool.recall.ledger import ledger_folder
 from memtool.recall.start.session_start import session_context
 from memtool.recall.uses import USES, Fate, keep_fates
-from memtool.vault import daily as vault_daily
+from memtool.text.json_places import JsonList, parse_list
+from memtool.vault import daily as vault_daily, facts as vault_facts
 from memtool.vault.facts import parse_facts
 from memtool.vault.layout import Vault, open_vault, session_ref
 from memtool.vault.marks import GENERATED, GENERATED_END
@@ -132,6 +133,26 @@ def test_a_week_parses_each_session_note_once(work: Workspace, monkeypatch: pyte
     consolidate(work, WEEK, RunParts(review=True))
     assert sorted(parsed) == sorted({*parsed})
     assert len(parsed) == 5
+
+
+def test_a_week_parses_each_facts_file_once_as_it_was_and_once_as_it_is(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number, project in enumerate(("shop", "茶馆", "cli")):
+        session(work.vault, f"s{number}", project=project, rules=(f"never touch schema{number}.ts by hand",))
+    consolidate(work, WEEK)
+    session(work.vault, "新", rules=("提交之前始终运行 `pnpm test`",))
+    parsed: list[str] = []
+
+    def counting(text: str, _: str) -> JsonList:
+        parsed.append(text)
+        return parse_list(text, "facts")
+
+    monkeypatch.setattr(vault_facts, "_parse", counting)
+    parse_facts.cache_clear()
+    consolidate(work, WEEK)
+    assert len({*parsed}) == 5  # an empty area, three as they were, one as it is
+    assert len(parsed) <= 6  # the index reads the changed one again
 
 
 def test_a_note_may_have_any_name_and_its_facts_are_still_verified(work: Workspace) -> None:
