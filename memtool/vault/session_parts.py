@@ -1,7 +1,8 @@
-"""A session note in blocks: fields of the front matter, title, sections, and what is none of these.
+"""The parser of session notes: a note in blocks, which are fields of the front matter, title, sections, and all else.
 
-A section is in turn a list of items, which are told apart by what they say; below an item its nested bullets are items
-of their own.
+All that reads a session note reads these blocks: `sessions` the statements in them, `hand_edits` their items. The lines
+of all blocks are the text again. A section is in turn a list of items, which differ by what they say; below an item its
+nested bullets are items of their own.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from memtool.text.frontmatter import split_front_matter
-from memtool.vault.session_text import quoted_lines, read_line
+from memtool.vault.session_text import joined_lines, quoted_lines, read_line
 
 BULLET = re.compile(r"(\s*)[-*+] +")
 _CLOSING = {"`": "`", '"': '"', "[": "]", "(": ")"}
@@ -25,12 +26,16 @@ class NoteBlock(NamedTuple):
 
     Args:
         key: `matter:<field>`, `title`, `summary`, `asked`, `section:<name>`, `files` or `links`; empty for anything
-            else.
+            else, and for a second part of the same kind, which its owner has written.
         lines: without their line feeds.
+        part: the key, also of a second part of its kind, without the name of a section.
+        number: of its first line in the note, from 1; 0 for a block that was not read from one.
     """
 
     key: str
     lines: tuple[str, ...]
+    part: str = ""
+    number: int = 0
 
     @property
     def kind(self) -> str:
@@ -74,7 +79,8 @@ def split_session(text: str) -> Parts:
     matter = _matter_blocks(lines[:start])
     if not any(block.key for block in matter):  # prose between two rules
         return Parts([], list(_body_blocks(lines)))
-    return Parts(matter, list(_body_blocks(lines[start:])))
+    body = (block._replace(number=block.number + start) for block in _body_blocks(lines[start:]))
+    return Parts(matter, list(body))
 
 
 def _matter_blocks(lines: Sequence[str]) -> list[NoteBlock]:
@@ -96,29 +102,29 @@ def _matter_blocks(lines: Sequence[str]) -> list[NoteBlock]:
 
 
 def _body_blocks(lines: Sequence[str]) -> Iterator[NoteBlock]:
-    seen: set[str] = set()
     quoted = quoted_lines(lines)
-    at = 0
+    seen: set[str] = set()
+    at, is_head, summary_end = 0, True, 0
     while at < len(lines):
-        key = "" if quoted[at] else _key(lines[at], seen)
-        end = _end_of_section(lines, at, quoted) if key.startswith("section:") else at + 1
-        yield NoteBlock(key, tuple(lines[at:end]))
+        part, name, _ = ("", "", "") if quoted[at] else read_line(lines[at].rstrip())
+        key, end = part if part in ("title", "asked", *_TAIL) else "", at + 1
+        if part == "section":
+            key, end = f"section:{name}", _end_of_section(lines, at, quoted)
+        elif part in ("title", "asked") and any(one.startswith("section:") or one in _TAIL for one in seen):
+            key = ""
+        elif part == "text" and is_head and (summary_end == at or not (summary_end or _is_aside(lines[at]))):
+            key = "summary" if "title" in seen and not summary_end else ""
+            part, summary_end = "summary", end
+        elif key == "title":
+            summary_end = 0
+        is_head = is_head and part not in ("section", "heading", *_TAIL)
+        yield NoteBlock("" if key in seen else key, tuple(lines[at:end]), part, at + 1)
         seen.add(key)
         at = end
 
 
-def _key(line: str, seen: set[str]) -> str:
-    """Return the key of the part that begins with *line*; a second one of the same kind is the owner's."""
-    part, name, _ = read_line(line.rstrip())
-    is_head = not any(key.startswith("section:") or key in _TAIL for key in seen)
-    if part == "section":
-        key = f"section:{name}"
-    elif part in _TAIL or (part in ("title", "asked") and is_head):
-        key = part
-    else:
-        is_summary = part == "text" and is_head and "title" in seen and line[:1].strip() and not line.startswith("<!--")
-        key = "summary" if is_summary else ""
-    return "" if key in seen else key
+def _is_aside(line: str) -> bool:
+    return line.startswith((" ", "\t", "<!--"))
 
 
 def _end_of_section(lines: Sequence[str], start: int, quoted: Sequence[bool]) -> int:
@@ -150,6 +156,11 @@ def items_in(section: NoteBlock | None) -> list[NoteItem]:
         else:
             groups.append([[line]])
     return [_item(group[0], [_item(lines) for lines in group[1:]]) for group in groups]
+
+
+def said_lines(block: NoteBlock) -> Iterator[tuple[int, str]]:
+    """Give the number and the text of each line of *block* that is no code and no comment; as `joined_lines`."""
+    yield from joined_lines(block.lines, quoted_lines(block.lines), block.number)
 
 
 def _item(lines: Sequence[str], below: Sequence[NoteItem] = ()) -> NoteItem:

@@ -47,12 +47,25 @@ _MEANS_OF_LINE = r"#{1,6}(?:\s|$)|[>|*+<~`=_\\-]|\[(?:[ xX]\]|\^)"
 _NUMBERED = r"^(\d+)(\\*[.)])"
 
 
-class BulletText(NamedTuple):
-    """The text of a bullet: what it says, its role, and its author."""
+class Line(NamedTuple):
+    """One statement of a session's note: one memory.
+
+    Args:
+        text: plain, without bullet, quotation marks, check box and author.
+        role: `asked`, `decision`, `rule`, `fix`, `finding`, `refuted`, `open` or `command`; empty for what came of a
+            turn, where no role is claimed. Read from a note, also `title` and `summary`.
+        author: `user`, `agent`, `tool` or `imported`.
+        turn: of the source, from 1; 0 if unknown.
+        number: of the line of the file, from 1; 0 before it is printed.
+        asked: the beginning of the prompt that it answers, as it is shown.
+    """
 
     text: str
-    role: str
-    author: str
+    role: str = ""
+    author: str = AGENT
+    turn: int = 0
+    number: int = 0
+    asked: str = ""
 
 
 def section_of(role: str) -> str:
@@ -77,9 +90,9 @@ def default_author(role: str) -> str:
     return USER if role in _OF_THE_USER else AGENT
 
 
-def print_statement(said: BulletText, names: Mapping[str, str]) -> str:
-    """Return the text of a bullet, with the labels *names*."""
-    text, role, author = said
+def print_statement(line: Line, names: Mapping[str, str]) -> str:
+    """Return the text of the bullet that *line* is, with the labels *names*."""
+    text, role, author = line.text, line.role, line.author
     if role == COMMAND:
         return f"`{text.replace('`', chr(39))}`"
     if role == ASKED:
@@ -122,24 +135,24 @@ def unescaped_line(text: str) -> str:
     return re.sub(r"^(\d+)\\(\\*[.)])", r"\1\2", text)
 
 
-def read_statement(section: str, value: str, *, is_below: bool = False) -> BulletText:
+def read_statement(section: str, value: str, *, is_below: bool = False) -> Line:
     """Return the statement that the bullet *value* of *section* is; it may be *below* a prompt."""
     role = SECTIONS[section]
     if role == COMMAND:
         is_code = len(value) > 2 and value[0] == value[-1] == "`"
-        return BulletText(value[1:-1] if is_code else value, COMMAND, AGENT)
+        return Line(value[1:-1] if is_code else value, COMMAND, AGENT)
     match = re.fullmatch(_SIGNED, value) if value.endswith((")", "）")) else None
     text, author = (match[1], match[2]) if match else (value, "")
     if section == "done" and not is_below and len(text) > 2 and text[0] == text[-1] == "*":
-        return BulletText(text[1:-1], ASKED, author or USER)
+        return Line(text[1:-1], ASKED, author or USER)
     if role == OPEN and (box := re.match(_BOX, text)):
         role, text = OPEN if box[1] == " " else "", text[box.end() :]
     elif role == FINDING and (refuted := _refuted(text)):
-        return BulletText(refuted, REFUTED, author or AGENT)
+        return Line(refuted, REFUTED, author or AGENT)
     author = author or default_author(role)
     if role == RULE and author == USER and len(text) > 2 and (text[0], text[-1]) == ("“", "”"):
-        return BulletText(text[1:-1], RULE, author)
-    return BulletText(_unescaped(text), role, author)
+        return Line(text[1:-1], RULE, author)
+    return Line(_unescaped(text), role, author)
 
 
 def _refuted(text: str) -> str:
@@ -186,10 +199,18 @@ def body_lines(text: str) -> Iterator[tuple[int, str]]:
     A bullet that goes on below is given as one line.
     """
     lines = text.removeprefix("\ufeff").split("\n")
-    first = split_front_matter("\n".join(line.rstrip("\r") for line in lines))[1]
+    start = split_front_matter("\n".join(line.rstrip("\r") for line in lines))[1] - 1
+    yield from joined_lines(lines[start:], quoted_lines(lines)[start:], start + 1)
+
+
+def joined_lines(lines: Iterable[str], quoted: Iterable[bool], number: int) -> Iterator[tuple[int, str]]:
+    """Give each of *lines* that is not *quoted* with its number, the first of which is *number*.
+
+    A bullet that goes on below is given as one line.
+    """
     at, held = 0, ""
-    for number, (line, is_quoted) in enumerate(zip(lines, quoted_lines(lines), strict=True), 1):
-        if number < first or is_quoted:
+    for here, (line, is_quoted) in enumerate(zip(lines, quoted, strict=True), number):
+        if is_quoted:
             continue
         plain = " ".join(line.rstrip().splitlines())  # other separators of lines count as spaces
         if plain.startswith((" ", "\t")) and bullet_in(held) and not bullet_in(plain):
@@ -197,7 +218,7 @@ def body_lines(text: str) -> Iterator[tuple[int, str]]:
             continue
         if at:
             yield at, held
-        at, held = number, plain
+        at, held = here, plain
     if at:
         yield at, held
 

@@ -17,11 +17,11 @@ from memtool.text.lines import one_line, shortened
 from memtool.text.markdown import find_links, link
 from memtool.vault.authors import AGENT, ASKED, COMMAND, SUMMARY, TITLE, USER
 from memtool.vault.note import Note
+from memtool.vault.session_parts import NoteBlock, said_lines, split_session
 from memtool.vault.session_text import (
     SECTIONS,
-    BulletText,
+    Line as Line,  # noqa: PLC0414  (readers of notes find it here)
     author_of_prompt,
-    body_lines,
     bullet_in,
     escaped_line,
     is_old,
@@ -42,31 +42,9 @@ _WIDEST_TITLE = 80  # columns of a title that is made of a line
 _LONGEST_TOLD = 1_000  # characters of one part of a summary
 _DIGITS = 16  # of a hash, in hexadecimal
 _MARKS = r"[\s\"'`“”„「」*]+"
-_HEAD = "head"  # what is above all sections
 _ROLES_OF_PARTS = {"title": TITLE, "asked": ASKED, "files": "", "links": ""}
 _CHECKSUM = r"checksum: \"?([0-9a-f]{8})\"?\n"
 _MINUTE = r"\d{4}-\d\d-\d\d \d\d:\d\d"
-
-
-class Line(NamedTuple):
-    """One statement of a session's note: one memory.
-
-    Args:
-        text: plain, without bullet, quotation marks, check box and author.
-        role: `asked`, `decision`, `rule`, `fix`, `finding`, `refuted`, `open` or `command`; empty for what came of a
-            turn, where no role is claimed. Read from a note, also `title` and `summary`.
-        author: `user`, `agent`, `tool` or `imported`.
-        turn: of the source, from 1; 0 if unknown.
-        number: of the line of the file, from 1; 0 before it is printed.
-        asked: the beginning of the prompt that it answers, as it is shown.
-    """
-
-    text: str
-    role: str = ""
-    author: str = AGENT
-    turn: int = 0
-    number: int = 0
-    asked: str = ""
 
 
 class Draft(NamedTuple):
@@ -259,7 +237,7 @@ def _sections(lines: Iterable[Line], names: Mapping[str, str]) -> Iterator[str]:
             of_section.setdefault(section_of(line.role), []).append(line._replace(text=said))
     for section in SECTIONS:
         if found := of_section.get(section):
-            told = _done(found, names) if section == "done" else (f"- {_printed(line, names)}" for line in found)
+            told = _done(found, names) if section == "done" else (f"- {print_statement(line, names)}" for line in found)
             yield "\n".join([f"## {names[section]}", *told])
 
 
@@ -270,15 +248,10 @@ def _done(lines: Iterable[Line], names: Mapping[str, str]) -> Iterator[str]:
         is_asked = line.role == ASKED
         asked = line.text if is_asked else one_line(line.asked)
         if asked and asked != above:
-            prompt = BulletText(asked, ASKED, line.author if is_asked else USER)
-            yield f"- {print_statement(prompt, names)}"
+            yield f"- {print_statement(Line(asked, ASKED, line.author if is_asked else USER), names)}"
         above = asked
         if not is_asked:
-            yield f"{'  ' if asked else ''}- {_printed(line, names)}"
-
-
-def _printed(line: Line, names: Mapping[str, str]) -> str:
-    return print_statement(BulletText(line.text, line.role, line.author), names)
+            yield f"{'  ' if asked else ''}- {print_statement(line, names)}"
 
 
 def _parts(text: str, heading: str = "") -> Iterator[tuple[str, Line]]:
@@ -288,32 +261,34 @@ def _parts(text: str, heading: str = "") -> Iterator[tuple[str, Line]]:
 
         yield from old_parts(text)
         return
-    section, above, summary_at = _section_at(text, heading), "", 0
-    for number, line in body_lines(text):
-        part, name, value = read_line(line)
+    above = 0
+    if bullet_in(text.lstrip("\r\n").partition("\n")[0]):  # a part of a note may begin within a section
+        section = names_of_labels().get(heading.rpartition(" > ")[2].casefold(), "done")
+        text, above = f"## {labels_in('session', 'en').get(section, section)}\n{text}", 1
+    for block in split_session(text.replace("\r\n", "\n")).body:
+        number, (_, _, value) = block.number - above, read_line(block.lines[0].rstrip())
+        if block.part == "section":
+            yield from _statements(block._replace(number=number))
+        elif block.part == "summary":
+            yield "summary", Line(unescaped_line(value), SUMMARY, number=number)
+        elif block.part in _ROLES_OF_PARTS and (block.key or block.part != TITLE) and value:
+            role = _ROLES_OF_PARTS[block.part]
+            yield block.part, Line(value, role, author_of_prompt(value) if role == ASKED else AGENT, number=number)
+
+
+def _statements(block: NoteBlock) -> Iterator[tuple[str, Line]]:
+    """Give the statements of a section; those below a prompt know it."""
+    section, above = read_line(block.lines[0].rstrip())[1], ""
+    for number, line in said_lines(block):
+        part, _, value = read_line(line)
         is_below = line[:1] in (" ", "\t")
-        if part == "bullet" and value and section in SECTIONS:
+        if part == "bullet" and value:
             asked = above if is_below else ""
             said = read_statement(section, value, is_below=bool(asked))
-            read = Line(*said, number=number, asked="" if said.role == ASKED else asked)
-            above = read.text if read.role == ASKED else above if is_below else ""
-            yield "line", read
-        elif part in ("section", "heading") or (part == "title" and section != _HEAD):
-            section, above = name, ""
-        elif part in _ROLES_OF_PARTS and value:
-            section = "" if part in ("files", "links") else section
-            role = _ROLES_OF_PARTS[part]
-            yield part, Line(value, role, author_of_prompt(value) if role == ASKED else AGENT, number=number)
-        elif part == "text" and section == _HEAD and summary_at in (0, number - 1):
-            summary_at = number
-            yield "summary", Line(unescaped_line(value), SUMMARY, number=number)
-
-
-def _section_at(text: str, heading: str) -> str:
-    """Return the section in which *text* begins; a part of a note may begin within one."""
-    if not bullet_in(text.lstrip("\r\n").partition("\n")[0]):
-        return _HEAD
-    return names_of_labels().get(heading.rpartition(" > ")[2].casefold(), "done")
+            above = said.text if said.role == ASKED else above if is_below else ""
+            yield "line", said._replace(number=number, asked="" if said.role == ASKED else asked)
+        elif part == "asked":
+            yield part, Line(value, ASKED, author_of_prompt(value), number=number)
 
 
 def _files(draft: Draft, more: str) -> str:
