@@ -17,10 +17,10 @@ from typing import NamedTuple
 from unittest.mock import patch
 
 from memtool.history.template import make_vault
-from memtool.memory import agent_search
-from memtool.memory.agent_search import search_memories
+from memtool.memory import search
 from memtool.memory.new_memory import NewMemory
 from memtool.memory.remember import remember
+from memtool.memory.search import search_memories
 from memtool.recall.prompts import evidence
 from memtool.settings import Settings
 from memtool.settings.sections import EmbeddingSettings
@@ -149,7 +149,7 @@ def ranks(work: Workspace) -> list[int]:
     texts = {one.key: _plain(one.text) for one in KNOWN}
     found = []
     for question, key in QUESTIONS.items():
-        memories = search_memories(work, question, limit=LIMIT).memories
+        memories = [one.memory for one in search_memories(work, question, limit=LIMIT).found]
         places = [at for at, each in enumerate(memories, 1) if _plain(each.title + each.text)[:40] == texts[key][:40]]
         found.append(places[0] if places else 0)
     return found
@@ -166,7 +166,7 @@ def main() -> None:
         for label, values in WITHOUT.items():
             weights = {name: value for name, value in values.items() if name != "SOURCE"}
             source = {name: value for name, value in values.items() if name == "SOURCE"}
-            with patch.dict(vars(agent_search), source), patch.dict(vars(evidence), weights):
+            with patch.dict(vars(search), source), patch.dict(vars(evidence), weights):
                 places = ranks(work)
             first = sum(place == 1 for place in places) / len(places)
             reciprocal = sum(1 / place for place in places if place) / len(places)

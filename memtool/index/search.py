@@ -243,7 +243,8 @@ def newest(index: Index, wanted: Filter, *, limit: int, page: int = 1) -> Page:
 
 def unknown_names(index: Index, wanted: Filter) -> Iterator[str]:
     """Give a sentence for each project and category of *wanted* that no note bears, with the nearest that one does."""
-    for column, names in (("project", wanted.projects), ("category", wanted.categories)):
+    projects = () if "" in wanted.projects else wanted.projects  # else they are within reach, and not asked for by name
+    for column, names in (("project", projects), ("category", wanted.categories)):
         rows = index.db.execute(f"SELECT DISTINCT {column} FROM chunk WHERE {column} <> ''") if names else ()
         known = {row[0].casefold(): row[0] for row in rows}
         for name in names:

@@ -73,7 +73,7 @@ def add_context_tools(server: MCPServer[Any], open_workspace: OpenWorkspace) -> 
         and by part. Results are of this project and of what belongs to none; all_projects looks everywhere.
         """
         from memtool.mcp.rendering import found_fields, found_text
-        from memtool.memory.agent_search import search_memory
+        from memtool.memory.search import search_memory
 
         work = open_workspace(project_folder(project_path))
         found = search_memory(
@@ -92,7 +92,7 @@ def add_context_tools(server: MCPServer[Any], open_workspace: OpenWorkspace) -> 
         Call it when a search names a turn, or when a note says too little of what really happened.
         """
         from memtool.mcp.rendering import turns_text
-        from memtool.memory.kept_turns import read_turns
+        from memtool.memory.search import read_turns
 
         work = open_workspace(project_folder(project_path))
         return turns_text(read_turns(work, session, turn, here="" if all_projects else work.area().name))

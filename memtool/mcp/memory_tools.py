@@ -63,7 +63,7 @@ def add_memory_tools(server: MCPServer[Any], open_workspace: OpenWorkspace) -> N
         我之前说过) and before you ask them something that they may have told you already.
         """
         from memtool.mcp.rendering import memories_text
-        from memtool.memory.agent_search import search_memories
+        from memtool.memory.search import search_memories
 
         return memories_text(search_memories(open_workspace(None), query, limit=limit))
 
@@ -76,7 +76,7 @@ def add_memory_tools(server: MCPServer[Any], open_workspace: OpenWorkspace) -> N
         Tuesday", 什么时候, 那之前, 后来呢.
         """
         from memtool.mcp.rendering import timeline_text
-        from memtool.memory.agent_search import timeline_around
+        from memtool.memory.search import timeline_around
 
         return timeline_text(timeline_around(open_workspace(None), around, before=before, after=after))
 

@@ -7,18 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 from mcp.server.mcpserver.exceptions import ToolError
 
-from memtool.index.turn_table import TURN
 from memtool.recall.framing import defused, quoted
 from memtool.text.lines import cut
 
 if TYPE_CHECKING:  # each tool imports its own use case, and no other
     from memtool.history.one_commit import Kept
-    from memtool.memory.agent_search import FoundMemory, RankedMemories, RankedMemory, SearchPage
     from memtool.memory.forget import MemoryChange
-    from memtool.memory.kept_turns import KeptTurns
     from memtool.memory.memories import EntryPage
     from memtool.memory.saving import Saved, Stored
+    from memtool.memory.search import KeptTurns, SearchPage
     from memtool.memory.timeline import Timeline
+    from memtool.vault.memory import Found
     from memtool.vault.project_area import ProjectArea
 
 _UNKNOWN = "Memory does not know this project yet. context_save makes its area with the first entry."
@@ -44,11 +43,7 @@ def found_text(answer: SearchPage) -> str:
 
 def found_fields(answer: SearchPage) -> dict[str, Any]:
     """Return *answer* as JSON holds it: what is empty is left out of each result."""
-    results = [
-        _fields({name: value if name == "relevance" else defused(value) for name, value in one._asdict().items()})
-        | {"content": one.content}
-        for one in answer.found
-    ]
+    results = [_result(one) for one in answer.found]
     where = {"project": answer.project, "page": answer.page, "more": answer.more}
     return {"about": QUOTED, **where, "results": results, "notices": list(answer.notices)}
 
@@ -111,16 +106,22 @@ def turns_text(found: KeptTurns) -> str:
     return "\n".join(lines)
 
 
-def memories_text(recalled: RankedMemories) -> str:
+def memories_text(recalled: SearchPage) -> str:
     """Return the memories of *recalled* as text, one paragraph each."""
+    from memtool.memory.search import source_of
+
     notices = [f"({notice})" for notice in recalled.notices]
-    if not recalled.memories:
+    if not recalled.found:
         return "\n".join(["Nothing is remembered about that.", *notices])
     lines = [QUOTED, *notices]
-    for number, one in enumerate(recalled.memories, 1):
-        about = [one.source, one.category, one.date, one.project, f"by {one.author}" if one.author else ""]
-        told = " · ".join(filter(None, map(defused, [*about, f"score {one.score:.2f}"])))
-        lines += ["", f"{number}. {told}", *([f"   id: {defused(one.id)}"] if one.id else []), *_quotation(one)]
+    for number, one in enumerate(recalled.found, 1):
+        memory = one.memory
+        by = f"by {memory.author}" if memory.author else ""
+        about = [source_of(memory), memory.category, memory.date, memory.project, by, f"score {one.score:.2f}"]
+        lines += ["", f"{number}. {' · '.join(filter(None, map(defused, about)))}"]
+        lines += [f"   id: {defused(memory.id)}"] if memory.id else []
+        lines += [f"> {defused(memory.title)}"] if memory.title else []
+        lines.append(quoted(cut(memory.text, _LONGEST_MEMORY)))
     return "\n".join(lines)
 
 
@@ -147,20 +148,43 @@ def state_fields(state: dict[str, Any]) -> dict[str, Any]:
     return {"about": QUOTED, **state, **told}
 
 
-def _entry(number: int, one: FoundMemory) -> list[str]:
-    about = [one.kind, one.date, one.likelihood, one.project]
-    about += [f"by {one.author}" if one.author else "", one.fact_id]
-    about += [f"contradicted by what was said on {one.contradicted}" if one.contradicted else ""]
+def _entry(number: int, one: Found) -> list[str]:
+    memory, newer = one.memory, one.why["contradicted"]
+    about = [memory.kind, memory.date, one.why["likelihood"], memory.project]
+    about += [f"by {memory.author}" if memory.author else "", memory.fact_id]
+    about += [f"contradicted by what was said on {newer}" if newer else ""]
     return [
-        f"{number}. {defused(one.title)}",
+        f"{number}. {defused(memory.title)}",
         f"   {' · '.join(filter(None, map(defused, about)))}",
-        f"   {defused(one.path)}{' ' if one.kind == TURN else ':'}{one.lines}",
-        one.content,
+        f"   {defused(memory.path)}{' ' if one.turn else ':'}{_lines(one)}",
+        one.shown,
     ]
 
 
-def _quotation(one: RankedMemory) -> list[str]:
-    return [f"> {defused(one.title)}"] * bool(one.title) + [quoted(cut(one.text, _LONGEST_MEMORY))]
+def _lines(one: Found) -> str:
+    place = one.memory.place
+    return f"turn {one.turn}" if one.turn else f"{place.start_line}-{place.end_line}"
+
+
+def _result(one: Found) -> dict[str, Any]:
+    """Return what was found as JSON holds it, without what is empty."""
+    memory = one.memory
+    fields = {
+        "kind": memory.kind,
+        "date": memory.date,
+        "project": memory.project,
+        "author": memory.author,
+        "title": memory.title,
+        "path": memory.path,
+        "lines": _lines(one),
+        "relevance": one.score,
+        "content": one.shown,
+        "fact_id": memory.fact_id,
+        "contradicted": one.why["contradicted"],
+        "likelihood": one.why["likelihood"],
+    }
+    kept = {"relevance", "content"}  # a number, and a quotation already
+    return _fields({name: value if name in kept else defused(str(value)) for name, value in fields.items()})
 
 
 def _in_brackets(notes: Sequence[str]) -> str:

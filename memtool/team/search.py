@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 from pydantic import Field
 
 from memtool.index.engine import Index, place_of
-from memtool.memory.agent_search import RankedMemory, search_memories
 from memtool.memory.memories import uses_of
+from memtool.memory.search import search_memories, source_of
 from memtool.recall.budget import MOST_TOKENS, BlockLine, BlockPart, fit
 from memtool.recall.start.remembered import remembered
 from memtool.recall.uses import count_uses
@@ -72,14 +72,13 @@ def recalled(service: TeamService, asked: RecallAsked) -> dict[str, Any]:
     folder = Path(asked.project) if asked.project else None
     if len(names) == 1:
         work = service.workspace(names[0], folder)
-        memories, notices = search_memories(work, asked.query, limit=asked.limit, projects=projects)
-        found = [(names[0], memory) for memory in memories]
+        page = search_memories(work, asked.query, limit=asked.limit, projects=projects)
+        found, notices = [(names[0], one) for one in page.found], page.notices
     else:
         several, work = _AllVaults(service, names), service.common_workspace(names, folder)
-        memories, notices = search_memories(work, asked.query, limit=asked.limit, projects=projects, use=several.use)
-        notices = (*notices, *several.notices)
-        found = [_apart_of(memory) for memory in memories]
-    fields = [{"vault": name, **memory._asdict()} for name, memory in found if memory.relevance >= asked.floor]
+        page = search_memories(work, asked.query, limit=asked.limit, projects=projects, use=several.use)
+        found, notices = [_apart(one) for one in page.found], (*page.notices, *several.notices)
+    fields = [{"vault": name, **_ranked_fields(one)} for name, one in found if one.why["relevance"] >= asked.floor]
     return {"memories": fields, "notices": list(notices)}
 
 
@@ -131,9 +130,21 @@ def _apart(hit: Found) -> tuple[str, Found]:
     return name, hit._replace(memory=own)
 
 
-def _apart_of(memory: RankedMemory) -> tuple[str, RankedMemory]:
-    name, _, place = memory.place.partition(BESIDE)
-    return name, memory._replace(id=memory.id.removeprefix(f"{name}{BESIDE}"), place=place)
+def _ranked_fields(one: Found) -> dict[str, Any]:
+    memory, place = one.memory, one.memory.place
+    return {
+        "score": one.score,
+        "source": source_of(memory),
+        "id": memory.id,
+        "category": memory.category,
+        "date": memory.date,
+        "project": memory.project,
+        "author": memory.author,
+        "title": memory.title,
+        "text": memory.text,
+        "place": f"{place.path}:{place.start_line}-{place.end_line}" if place.start_line else place.path,
+        "relevance": one.why["relevance"],
+    }
 
 
 def _told(service: TeamService, found: Searched, hits: Sequence[tuple[str, Found]]) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from memtool.consolidate.week import Week
 from memtool.index.engine import Index, place_of, use_index
 from memtool.index.lookup import find_fact
-from memtool.memory.agent_search import AT_ONCE
+from memtool.memory import limits
 from memtool.memory.timeline import events_on
 from memtool.recall.given import read_givings, sessions_given
 from memtool.recall.ledger import ledger_folder
@@ -153,7 +153,7 @@ def totals(work: Workspace) -> Totals:
             index.db.execute(projects).fetchone()[0],
         )  # fmt: skip
 
-    return use_index(place_of(work)._replace(is_followed=True, at_once=AT_ONCE), look)
+    return use_index(place_of(work)._replace(is_followed=True, at_once=limits.FILES_AT_ONCE), look)
 
 
 def growth_of(work: Workspace, project: str) -> tuple[Column, ...]:

@@ -14,8 +14,8 @@ from memtool.index.engine import Index
 from memtool.index.filters import Filter, Transcripts, parse_day
 from memtool.index.search import ask, snippet_of
 from memtool.index.semantic import VectorSource
-from memtool.memory.agent_search import use_ready
 from memtool.memory.memories import uses_of
+from memtool.memory.search import use_ready
 from memtool.recall.answers.answer import IN_FIELDS
 from memtool.recall.answers.found import CHUNKS, answers_of, labelled, memories
 from memtool.recall.prompts.evidence import weighed

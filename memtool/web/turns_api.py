@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from fastapi import FastAPI, Query
 
-from memtool.memory.kept_turns import read_turns
+from memtool.memory.search import read_turns
 from memtool.web.calls import LONGEST_NAME, example
 from memtool.workspace import OpenWorkspace
 

@@ -111,10 +111,8 @@ def test_an_index_that_takes_long_is_built_behind_the_agent_s_back(
     desk: Desk, agent: Agent, shop: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     started: list[tuple[str, ...]] = []
-    monkeypatch.setattr(
-        "memtool.memory.agent_search.start_command", lambda _root, _env, *rest, **_: started.append(rest)
-    )
-    monkeypatch.setattr("memtool.memory.agent_search.AT_ONCE", 1)
+    monkeypatch.setattr("memtool.memory.search.start_command", lambda _root, _env, *rest, **_: started.append(rest))
+    monkeypatch.setattr("memtool.memory.limits.FILES_AT_ONCE", 1)
     desk.remember("Tokens live a day.", kind="knowledge")
     for path in (desk.work.index_folder / "index").iterdir():
         path.unlink()

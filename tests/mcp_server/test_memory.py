@@ -9,7 +9,7 @@ import pytest
 from desk import Desk
 from mcp_server.agent import Agent
 
-from memtool.memory.agent_search import search_memories
+from memtool.memory.search import search_memories
 from memtool.recall.ledger import key_of
 from memtool.recall.prompts.evidence import weighed
 from memtool.recall.uses import count_uses
@@ -164,5 +164,5 @@ def test_memory_search_scores_by_the_table_of_prompts_and_the_service(desk: Desk
     done = desk.remember("我喜欢用 tabs 缩进", project="", category="preference", author="user")
     desk.pass_time(200 * 86_400)
     count_uses(desk.work.index_folder, [key_of(done.memory.path, done.memory.id)] * 3)
-    found = search_memories(desk.work, "tabs 缩进", limit=1).memories[0]
-    assert found.score == round(weighed(found.relevance, "preference", age_days=200, uses=3), 4)
+    found = search_memories(desk.work, "tabs 缩进", limit=1).found[0]
+    assert found.score == round(weighed(found.why["relevance"], "preference", age_days=200, uses=3), 4)

@@ -7,8 +7,8 @@ from desk import Desk
 from trees import write
 
 from memtool.errors import BrokenVaultFile
-from memtool.memory.agent_search import search_memories, search_memory
 from memtool.memory.memories import get_memory, list_entries
+from memtool.memory.search import search_memories, search_memory
 from memtool.recall.start.project_state import project_state
 from memtool.recall.start.session_start import session_context
 
@@ -40,7 +40,7 @@ def test_a_file_with_marks_is_given_to_nobody(desk: Desk, end: str) -> None:
         str(project_state(desk.work)),
         str(search_memory(desk.work, "giraffe zebra 长颈鹿 斑马").found),
         str(search_memory(desk.work, "")),
-        str(search_memories(desk.work, "giraffe zebra 长颈鹿 斑马", limit=10).memories),
+        str(search_memories(desk.work, "giraffe zebra 长颈鹿 斑马", limit=10).found),
         str(list_entries(desk.work)),
     ]
     assert [text for text in given if "giraffe" in text or "斑马" in text] == []

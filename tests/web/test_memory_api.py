@@ -14,10 +14,9 @@ from fastapi.testclient import TestClient
 from scripted_embeddings import serve_embeddings
 
 from memtool.errors import Busy
-from memtool.memory import agent_search
+from memtool.memory import limits, search
 from memtool.settings.sections import EmbeddingSettings
 from memtool.vault.layout import open_vault
-from memtool.web import figures
 from memtool.web.app import make_app
 from memtool.web.gate import Access
 from memtool.web.life import Life
@@ -337,19 +336,19 @@ def test_whoever_brings_the_token_is_told_what_the_service_holds(client: TestCli
 def test_health_waits_for_no_first_index(client: TestClient, desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     desk.remember("登录令牌有效期为 24 小时")
     shutil.rmtree(desk.work.index_folder, ignore_errors=True)
-    monkeypatch.setattr(figures, "AT_ONCE", 0)
+    monkeypatch.setattr(limits, "FILES_AT_ONCE", 0)
     known = client.get("/health", headers={"authorization": "Bearer a token that nobody guesses"}).json()
     assert known.keys() == {"state", "version", "model"}
 
 
 def test_the_first_search_says_that_the_index_is_being_built(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[object] = []
-    monkeypatch.setattr(agent_search, "AT_ONCE", 0)
-    monkeypatch.setattr(agent_search, "_index_in_background", started.append)
+    monkeypatch.setattr(limits, "FILES_AT_ONCE", 0)
+    monkeypatch.setattr(search, "_index_in_background", started.append)
     desk.vault.path("areas/global/knowledge").mkdir(parents=True, exist_ok=True)
     desk.vault.path("areas/global/knowledge/令牌.md").write_text("# 令牌\n\n有效期为 24 小时。\n", "utf-8")
     with pytest.raises(Busy, match=r"the index is being built: \d+ files") as caught:
         search_vault(desk.work, SearchAsked(query="令牌"))
     assert (status_of(caught.value), len(started)) == (503, 1)
-    monkeypatch.setattr(agent_search, "AT_ONCE", 300)
+    monkeypatch.setattr(limits, "FILES_AT_ONCE", 300)
     assert search_vault(desk.work, SearchAsked(query="令牌")).hits

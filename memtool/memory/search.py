@@ -1,9 +1,9 @@
-"""Searching for an agent, from an index that it never waits for: by pages at overview level, or in one ranking.
+"""Searching for an agent, from an index that it never waits for: by pages, or all memories in one ranking.
 
 `search_memories` ranks facts, notes and the prompts that the user typed into the client:
 
 relevance    of a fact or a note: its score as a share of the best one's, times the share of the query that it holds
-of a prompt: the share of the query that it holds, by the same idf
+             of a prompt: the share of the query that it holds, by the same idf
 weighed      by source: a fact was written down to be kept, a prompt was not
 score        as for a prompt (`evidence.weighed`); `python -m benchmarks.memories` says what each part of it gains
 """
@@ -19,14 +19,18 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from memtool.errors import MemtoolError
+from memtool.capture.session_turns import TurnRow, turn_rows, turn_text, without_forgotten
+from memtool.capture.source import read_source
+from memtool.errors import MemtoolError, SessionNotFound, UsageError
 from memtool.index.engine import Index, Unbuilt, place_of, use_index
 from memtool.index.filters import Filter, Transcripts, only_time
 from memtool.index.lexical import inverse_frequencies, share_of
+from memtool.index.lookup import find_session, forgotten_of
 from memtool.index.ranking import SearchResult
 from memtool.index.reach import reach
 from memtool.index.search import ask, newest, snippet_of
 from memtool.index.semantic import VectorSource
+from memtool.memory import limits
 from memtool.memory.timeline import Timeline, timeline
 from memtool.processes import start_command
 from memtool.recall.answers.answer import LISTED, TO_AGENT, MemoryAnswer
@@ -42,55 +46,34 @@ from memtool.text.tokens import fold, index_terms, query_terms
 from memtool.vault.authors import USER
 from memtool.vault.kinds import DECISION, FACT, KINDS, NOTE, PAGES
 from memtool.vault.layout import DAILY
-from memtool.vault.memory import Found
+from memtool.vault.memory import Found, Location, Memory
 from memtool.vault.project_area import ProjectArea, remembered_folders
+from memtool.vault.session_names import session_at
 from memtool.workspace import Workspace
 
 T = TypeVar("T")
 
-AT_ONCE = 300  # new or changed files that are read before an answer; more take a second, and are left to others
-
-
-HISTORY = "history"  # a prompt of the list that the client keeps
-
+HISTORY = "history"  # the kind of a prompt in the list that the client keeps
 SOURCE = {FACT: 1.0, NOTE: 0.95, HISTORY: 0.6}
 
-_CANDIDATES = 40  # facts and notes that are weighed
-_MOST_PROMPTS = 10
 _LEAST_COVERED = 0.34  # share of the query that a prompt must hold
-_TAIL = 2 << 20  # bytes of the list of prompts that are read, from its end
-_LONGEST_PROMPT = 600  # characters
-
-
-class FoundMemory(NamedTuple):
-    """A thing that was found. *relevance* is a share of the best one's; *content* is a quotation in Markdown.
-
-    A fact that a newer one beside it contradicts is *contradicted* on the date of that. *likelihood* says in a word
-    how likely it answers.
-    """
-
-    kind: str
-    date: str
-    project: str
-    author: str
-    title: str
-    path: str
-    lines: str
-    relevance: float
-    content: str
-    fact_id: str = ""
-    contradicted: str = ""
-    likelihood: str = ""
 
 
 class SearchPage(NamedTuple):
-    """The page of an answer; *project* is where it looked (empty: everywhere), *more* whether there is a next page."""
+    """One page of an answer, best first, with what the user should know.
 
-    project: str
-    found: tuple[FoundMemory, ...]
-    page: int
-    more: bool
+    Args:
+        found: what is *shown* of each is a quotation in Markdown; *why* has the `likelihood` in a word, and the date
+            on which a newer fact `contradicted` it.
+        project: where it looked; empty for everywhere.
+        more: whether another page follows.
+    """
+
+    found: tuple[Found, ...]
     notices: tuple[str, ...]
+    project: str = ""
+    page: int = 1
+    more: bool = False
 
 
 def search_memory(
@@ -117,7 +100,7 @@ def search_memory(
     try:
         return use_ready(work, lambda index: _page(work, index, text, wanted, project, limit, page))
     except Unbuilt as error:
-        return SearchPage(project, (), page, more=False, notices=(str(error),))
+        return SearchPage((), (str(error),), project, page)
 
 
 def _of_scope(scope: str, wanted: Filter) -> Filter:
@@ -129,32 +112,49 @@ def _of_scope(scope: str, wanted: Filter) -> Filter:
 
 
 def _page(work: Workspace, index: Index, text: str, wanted: Filter, project: str, limit: int, page: int) -> SearchPage:
-    """Return one page of what was found but what says nothing; none where nothing fits."""
-    text, wanted = only_time(text, within_reach(index, project, text, wanted))
+    """Return one page of what was found, without notes that have only a title; none where nothing fits."""
+    text, wanted = only_time(text, _within_reach(index, project, text, wanted))
     if not index_terms(text):
         listed = newest(index, wanted, limit=limit, page=page)
         hits, best = tuple(filter(_says_more, listed.hits)), 1.0
         more, notices = listed.total > limit * page, tuple(index.notices())
         answers = answers_of(index.db, "", hits, LISTED)
     else:
-        found = searched(work, index, text, wanted, limit=(limit * page + 1) * CHUNKS)
+        found = _searched(work, index, text, wanted, limit=(limit * page + 1) * CHUNKS)
         every = memories(filter(_says_more, found.hits))
         hits, best = tuple(every[limit * (page - 1) : limit * page]), every[0].score if every else 1.0
         more, notices = len(every) > limit * page, found.notices
         answers = answers_of(index.db, text, hits, TO_AGENT, best=best, is_first=page == 1)
     facts = [hit.memory for hit in hits if hit.memory.fact_id]
     dates = newer_rivals((fact.id, fact.text.partition("\n")[0], fact.date) for fact in facts)
-    told = (_remembered(hit, answer, best, dates) for hit, answer in zip(hits, answers, strict=False))
-    return SearchPage(project, tuple(told), page, more and bool(answers), notices)
+    shown = tuple(_as_shown(hit, answer, best, dates) for hit, answer in zip(hits, answers, strict=False))
+    return SearchPage(shown, notices, project, page, more and bool(answers))
 
 
 def _says_more(hit: Found) -> bool:
-    """Return whether *hit* says something: of a decision the title may be all, of an overview it is its name."""
+    """Return whether *hit* says something: of a decision the title may be all, of a page it is its name."""
     memory = hit.memory
     return memory.kind not in PAGES or _plain(memory.text) != _plain(memory.title)
 
 
-def within_reach(index: Index, here: str, text: str, wanted: Filter) -> Filter:
+def _plain(text: str) -> str:
+    return "".join(filter(str.isalnum, text))
+
+
+def _as_shown(hit: Found, answer: MemoryAnswer, best: float, contradicted: Mapping[str, str]) -> Found:
+    memory = hit.memory
+    numbers = [line.number for line in answer.statements if line.number and not memory.fact_id]
+    lines = (min(numbers), max(numbers)) if numbers else memory.place[1:]
+    likelihood = in_words(answer.likelihood) if answer.likelihood < 1 else ""
+    return hit._replace(
+        memory=memory._replace(place=Location(memory.path, *lines)),
+        score=round(hit.score / (best or 1.0), 2),
+        why={"contradicted": contradicted.get(memory.fact_id, ""), "likelihood": likelihood},
+        shown=quoted("\n".join(labelled(answer.statements))),
+    )
+
+
+def _within_reach(index: Index, here: str, text: str, wanted: Filter) -> Filter:
     """Return *wanted* for somebody in the project *here* who says *text*.
 
     Daily notes tell of all projects at once, so they surface only where everything may.
@@ -164,7 +164,7 @@ def within_reach(index: Index, here: str, text: str, wanted: Filter) -> Filter:
     return wanted._replace(projects=projects, kinds=tuple(set(kinds) - {DAILY})) if projects else wanted
 
 
-def searched(work: Workspace, index: Index, text: str, wanted: Filter, *, limit: int) -> SearchResult:
+def _searched(work: Workspace, index: Index, text: str, wanted: Filter, *, limit: int) -> SearchResult:
     """Return the hits of a search; by meaning, too, where a process holds the model: none is loaded here."""
     with suppress(MemtoolError, OSError):
         start_service(work)
@@ -200,7 +200,7 @@ def use_ready(work: Workspace, use: Callable[[Index], T]) -> T:
         return use(index)
 
     try:
-        return use_index(place_of(work)._replace(at_once=AT_ONCE), used)
+        return use_index(place_of(work)._replace(at_once=limits.FILES_AT_ONCE), used)
     except Unbuilt:
         _index_in_background(work)
         raise
@@ -208,59 +208,55 @@ def use_ready(work: Workspace, use: Callable[[Index], T]) -> T:
 
 def _index_in_background(work: Workspace) -> None:
     with suppress(MemtoolError, OSError):  # another call will try again
-        with place_of(work, patience=0.0).lock():  # nobody is at it
+        with place_of(work, patience=0.0).lock():  # no other process writes it
             pass
         start_command(work.vault.root, work.environ, "index", "--status", yielding=True)
 
 
-def _remembered(hit: Found, answer: MemoryAnswer, best: float, contradicted: Mapping[str, str]) -> FoundMemory:
-    memory = hit.memory
-    numbers = [line.number for line in answer.statements if line.number and not memory.fact_id]
-    lines = (min(numbers), max(numbers)) if numbers else memory.place[1:]
-    return FoundMemory(
-        memory.kind,
-        memory.date,
-        memory.project,
-        memory.author,
-        memory.title,
-        memory.path,
-        f"turn {hit.turn}" if hit.turn else f"{lines[0]}-{lines[1]}",
-        round(hit.score / (best or 1.0), 2),
-        quoted("\n".join(labelled(answer.statements))),
-        memory.fact_id,
-        contradicted.get(memory.fact_id, ""),
-        in_words(answer.likelihood) if answer.likelihood < 1 else "",
-    )
+class KeptTurns(NamedTuple):
+    """A session, the *rows* of its turns, and the *text* of the one that was asked for.
 
-
-def _plain(text: str) -> str:
-    return "".join(filter(str.isalnum, text))
-
-
-class RankedMemory(NamedTuple):
-    """A thing that was found.
-
-    *id* is what `memory_forget` takes; a prompt has none. *relevance* is the part of the score that the query has.
+    *path*, *title*, *date* and *project* are those of its note.
     """
 
-    score: float
-    source: str
-    id: str
-    category: str
+    session: str
+    path: str
+    title: str
     date: str
     project: str
-    author: str
-    title: str
-    text: str
-    place: str
-    relevance: float = 0.0
+    rows: tuple[TurnRow, ...]
+    text: str = ""
 
 
-class RankedMemories(NamedTuple):
-    """The best memories, best first, and what is to be known of the search."""
+def read_turns(work: Workspace, session: str, number: int = 0, *, here: str = "") -> KeptTurns:
+    """Return the turns of *session*, which its id or the path of its note names, and turn *number* as a whole.
 
-    memories: tuple[RankedMemory, ...]
-    notices: tuple[str, ...]
+    Args:
+        work: where we work.
+        session: of the project *here* or of none; without a project, any that may be read.
+        number: from 1; 0 for none.
+        here: see above.
+
+    Raises:
+        SessionNotFound: there is none, its turns are not kept, or it was forgotten.
+        UsageError: it has no turn of that number.
+        MemtoolError: the vault or its index cannot be read.
+    """
+    name = without_surrogates(session).strip()
+    name = session_at(work.vault, name) if name.endswith(".md") else name
+
+    def look(index: Index) -> KeptTurns:
+        place = find_session(index, name, Filter(work.now(), projects=reach(index.db, here), archived=True))
+        source = read_source(work.vault, name) if place and place.status != "archived" else None
+        if place is None or source is None:
+            raise SessionNotFound(f"no turns of '{session}' are kept", hint="Name a session as a search does.")
+        if number > len(source.turns):
+            raise UsageError(f"the session has {len(source.turns)} turns, and no turn {number}")
+        shown = without_forgotten(source, forgotten_of(index, place, source.note))
+        text = turn_text(shown.turns[number - 1], number) if number else ""
+        return KeptTurns(source.session_id, *place[:4], tuple(turn_rows(shown)), text)
+
+    return use_ready(work, look)
 
 
 def search_memories(
@@ -270,10 +266,11 @@ def search_memories(
     limit: int,
     projects: tuple[str, ...] = (),
     use: Callable[[Callable[[Index], Any]], Any] | None = None,
-) -> RankedMemories:
+) -> SearchPage:
     """Return the best memories for *query* within reach of the project at hand, or of *projects* only.
 
-    Where *use* opens an index, it is searched in place of that of the vault at hand.
+    The `relevance` of each is the part of its score that it has by the query. A prompt has no id. Where *use* opens an
+    index, that one is searched in place of the index of the vault at hand.
 
     Raises:
         MemtoolError: the vault or its index cannot be read, or the index is being built.
@@ -283,73 +280,62 @@ def search_memories(
 
     def look(index: Index) -> tuple[list[Found], dict[str, float], tuple[str, ...]]:
         wanted = Filter(work.now(), projects=projects)
-        wanted = wanted if projects else within_reach(index, here.name, text, wanted)
-        found = searched(work, index, text, wanted, limit=_CANDIDATES)
+        wanted = wanted if projects else _within_reach(index, here.name, text, wanted)
+        found = _searched(work, index, text, wanted, limit=limits.RANKED)
         idf = inverse_frequencies(index.db, query_terms(text))
         return list(found.hits), idf, found.notices
 
     hits, idf, notices = use(look) if use else use_ready(work, look)
-    found = [*_written(work, hits, idf), *_typed(work, here, hits, idf)]
-    best = sorted(found, key=lambda memory: memory.score, reverse=True)
-    return RankedMemories(tuple(best[:limit]), notices)
+    ranked = [*_written(work, hits, idf), *_typed(work, here, hits, idf)]
+    best = sorted(ranked, key=lambda one: one.score, reverse=True)
+    return SearchPage(tuple(best[:limit]), notices)
 
 
-def _written(work: Workspace, hits: Sequence[Found], idf: Mapping[str, float]) -> Iterator[RankedMemory]:
+def source_of(memory: Memory) -> str:
+    """Return where *memory* comes from: a `fact`, a `note`, or the `history` of the prompts."""
+    return HISTORY if memory.kind == HISTORY else FACT if memory.fact_id else NOTE
+
+
+def _written(work: Workspace, hits: Sequence[Found], idf: Mapping[str, float]) -> Iterator[Found]:
     """Give the facts and notes among *hits*, each note once, at its best place."""
-    best = hits[0].score if hits else 1.0
-    covered = (
-        share_of(idf, index_terms(f"{hits[0].memory.title} {hits[0].memory.heading} {hits[0].memory.text}"))
-        if hits
-        else 0.0
-    )
+    if not hits:
+        return
+    first = hits[0].memory
+    covered = share_of(idf, index_terms(f"{first.title} {first.heading} {first.text}"))
     uses = read_uses(work.index_folder, [hit.memory.key for hit in hits])
-    seen = set()
-    for hit in hits:
-        memory, place = hit.memory, hit.memory.place
-        if memory.id in seen:
-            continue
-        seen.add(memory.id)
-        source = FACT if memory.fact_id else NOTE
-        relevance = covered * hit.score / (best or 1.0) * SOURCE[source]
-        yield RankedMemory(
-            _score(relevance, memory.category, memory.date, work.now().date(), uses.get(memory.key, 0)),
-            source,
-            memory.id,
-            memory.category,
-            memory.date,
-            memory.project,
-            memory.author,
-            "" if memory.fact_id else memory.title,
-            memory.text.partition("\n")[0] if memory.fact_id else snippet_of(hit).line,
-            f"{place.path}:{place.start_line}-{place.end_line}",
-            round(relevance, 4),
-        )
+    for hit in memories(hits):
+        memory = hit.memory
+        text = memory.text.partition("\n")[0] if memory.fact_id else snippet_of(hit).line
+        title = "" if memory.fact_id else memory.title
+        relevance = covered * hit.score / (hits[0].score or 1.0)
+        yield _ranked(work, memory._replace(text=text, title=title), relevance, uses.get(memory.key, 0))
 
 
-def _typed(
-    work: Workspace, here: ProjectArea, hits: Iterable[Found], idf: Mapping[str, float]
-) -> Iterator[RankedMemory]:
-    """Give the prompts that hold much of the query and that no note tells of."""
-    told = [words(hit.memory.text) for hit in hits]
+def _typed(work: Workspace, here: ProjectArea, hits: Iterable[Found], idf: Mapping[str, float]) -> Iterator[Found]:
+    """Give the prompts that hold much of the query, and that no note repeats."""
+    known = [words(hit.memory.text) for hit in hits]
     beginnings = [term[: max(3, len(term) - 1)] for term in idf]  # of a stem, whose last letter may not be the word's
     best: dict[str, tuple[float, _Prompt]] = {}
     for prompt in _prompts(work.client_folder / "history.jsonl", work.now().tzinfo):
         folded = fold(prompt.text)
         if any(term in folded for term in beginnings) and _is_within_reach(work, here, prompt.folder):
             covered = share_of(idf, index_terms(prompt.text))
-            if covered >= _LEAST_COVERED and not is_said(words(prompt.text), told):
+            if covered >= _LEAST_COVERED and not is_said(words(prompt.text), known):
                 best[folded] = covered, prompt  # the last one of those that say the same
-    for covered, prompt in heapq.nlargest(_MOST_PROMPTS, best.values()):
-        score = _score(covered * SOURCE[HISTORY], "conversation", prompt.day, work.now().date())
-        said = work.redact(prompt.text)
-        yield RankedMemory(score, HISTORY, "", "conversation", prompt.day, here.name, USER, "", said, prompt.folder)
+    for covered, prompt in heapq.nlargest(limits.RANKED_PROMPTS, best.values()):
+        memory = Memory(
+            "", work.redact(prompt.text), HISTORY, Location(prompt.folder), author=USER, project=here.name,
+            category="conversation", date=prompt.day,
+        )  # fmt: skip
+        yield _ranked(work, memory, covered)
 
 
-def _score(relevance: float, category: str, day: str, today: dt.date, uses: int = 0) -> float:
-    age = None
+def _ranked(work: Workspace, memory: Memory, covered: float, uses: int = 0) -> Found:
+    relevance, age = covered * SOURCE[source_of(memory)], None
     with suppress(ValueError):
-        age = (today - dt.date.fromisoformat(day[:10])).days
-    return round(weighed(relevance, category, age_days=age, uses=uses), 4)
+        age = (work.now().date() - dt.date.fromisoformat(memory.date[:10])).days
+    score = weighed(relevance, memory.category, age_days=age, uses=uses)
+    return Found(memory, round(score, 4), {"relevance": round(relevance, 4)})
 
 
 class _Prompt(NamedTuple):
@@ -363,14 +349,14 @@ def _prompts(path: Path, zone: dt.tzinfo | None) -> Iterator[_Prompt]:
     if not path.is_file():  # a pipe would keep us waiting
         return
     with suppress(OSError), path.open("rb") as file:
-        file.seek(max(0, file.seek(0, os.SEEK_END) - _TAIL))
-        for line in file.read(_TAIL).splitlines():
+        file.seek(max(0, file.seek(0, os.SEEK_END) - limits.PROMPT_LIST))
+        for line in file.read(limits.PROMPT_LIST).splitlines():
             with suppress(ValueError, RecursionError, TypeError, KeyError, OverflowError, AttributeError):
                 entry = json.loads(line)
                 text, at = one_line(entry["display"]), entry["timestamp"]
                 if text and text[0] not in "/!":
                     day = dt.datetime.fromtimestamp(at / 1000, zone).date().isoformat()
-                    yield _Prompt(cut(text, _LONGEST_PROMPT), day, str(entry.get("project") or ""))
+                    yield _Prompt(cut(text, limits.PROMPT), day, str(entry.get("project") or ""))
 
 
 def _is_within_reach(work: Workspace, here: ProjectArea, folder: str) -> bool:
