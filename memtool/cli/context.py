@@ -150,11 +150,11 @@ def _branch(record: dict[str, Any]) -> Branch:
 
 
 def _line(line: dict[str, Any], lead: str) -> Branch:
-    """Return *line*, and below it its author, why it was given or was not, its use, and its place."""
+    """Return *line*, and below it why it was given or was not, its use, and its place."""
     used = line.get("used")
     fate = "did not arrive" if line.get("arrived") == 0 else "" if used is None else "used" if used else "not used"
-    by = f"by {line['author']}" if line["author"] not in ("", IMPORTED) else ""
-    why = "; ".join(filter(None, (by, line.get("because"), line.get("why"), fate)))
+    by = f" (by {line['author']})" if line["author"] not in ("", IMPORTED) else ""
+    why = "; ".join(filter(None, (line.get("because"), line.get("why"), fate)))
     place = f"{line['path']}:{line['line']}" if line["line"] else line["path"]
-    text = f"{lead} {' '.join(line['text'].split())}"
+    text = f"{lead} {' '.join(line['text'].split())}{by}"
     return Branch(text, [Branch(f"{why} – {place}")] if why else [])

@@ -119,9 +119,9 @@ def test_while_another_worker_is_at_work_the_session_is_left_to_it(
     memtool: Memtool, notes: Path, transcript: Path
 ) -> None:
     with only_worker(Vault(notes)):
-        assert memtool("capture", "--drain") == (0, "Another worker is at work.\n", "")
+        assert memtool("capture", "--drain") == (0, "Another worker is running.\n", "")
         ran = memtool("capture", str(transcript))
-        assert ran.out.endswith("It will also capture 1 session that you have put on the queue.\n")
+        assert ran.out.endswith("It will also capture 1 session that you have queued.\n")
         assert memtool("capture", "--drain", "--json").answer["busy"]
     assert memtool("capture", "--drain").out == "1 session captured.\n"
 
@@ -138,7 +138,7 @@ def test_usage_sums_what_models_were_asked(memtool: Memtool, notes: Path) -> Non
     ledger.end(ledger.begin("claude", Request("s", "p", 9), "summary", NOW), Answer("{}", "claude", "m", 900, 80), 1.0)
     said = memtool("capture", "--usage").out
     assert "\n1 session note written: 1,001 tokens in and 80 out each, on average.\n" in said
-    assert said.endswith("At most 300,000 tokens in a day (llm.daily_tokens).\n")
+    assert said.endswith("Limit: 300,000 tokens a day (llm.daily_tokens).\n")
     assert memtool("capture", "--usage", "--json").answer["a_note"]["notes"] == 1
 
 

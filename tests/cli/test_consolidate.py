@@ -34,7 +34,7 @@ def test_a_run_tells_what_it_did_and_how_to_undo(memtool: Memtool, worked: list[
     assert (ran.code, "fact of shop: always write table-driven tests" in ran.out) == (0, True)
     assert "Undo: " in ran.err
     again = memtool("consolidate", "--accept", *worked)
-    assert (again.out, "Nothing is to be changed." in again.err) == ("", True)
+    assert (again.out, "Nothing to change." in again.err) == ("", True)
     shown = memtool("consolidate", "--open", *worked)
     assert "登录 login" in shown.out
     paths = [hit["path"] for hit in memtool("search", "table-driven", "--json", *worked).answer["hits"]]
@@ -87,7 +87,7 @@ def test_facts_wait_for_the_user_until_they_are_accepted(memtool: Memtool, worke
     assert "  shop: always write table-driven tests (preference, user)\n" in ran.out
     assert "2 proposed facts to decide on, 0 known, 1 not kept." in ran.err
     assert "Not kept: shop: 要不要以后一律用 pnpm？ (preference, user): it is a question" in ran.err
-    assert "Decide on them: `memtool facts review`." in ran.err
+    assert "Decide on them with `memtool facts review`." in ran.err
     assert memtool("facts", "list", "--json", *worked).answer["facts"] == []
     assert "2 proposed facts to decide on; " in memtool("doctor", *worked).out.replace("\n", "; ")
     assert "2 proposed facts to decide on: `memtool facts review`" in memtool("schedule", "status", *worked).out
@@ -98,7 +98,7 @@ def test_facts_wait_for_the_user_until_they_are_accepted(memtool: Memtool, worke
     assert f"fact of shop: {first['text']} (fact-" in decided.out
     assert [one["fact"] for one in memtool("facts", "list", "--json", *worked).answer["facts"]] == [first["text"]]
     assert second["text"] not in memtool("consolidate", *worked).out
-    assert "No proposed fact waits." in memtool("facts", "review", *worked).err
+    assert "No proposed fact waits for you." in memtool("facts", "review", *worked).err
 
 
 @pytest.mark.slow

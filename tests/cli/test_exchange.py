@@ -90,5 +90,5 @@ def test_a_folder_of_markdown_comes_in_after_a_preview(memtool: Memtool, tmp_pat
     done = memtool(*asked, "--yes")
     assert done.out.startswith(f"1 item of the folder in {notes}.\n1 file added, ")
     assert "areas/projects/shop/knowledge/zanzibar.md" in memtool("search", "zanzibar", "--json").out
-    assert "not said which folder" in memtool("import", "markdown").err
+    assert "no folder is named" in memtool("import", "markdown").err
     assert "no '" in memtool("import", "claude-mem").err

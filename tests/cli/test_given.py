@@ -116,7 +116,7 @@ def test_what_was_forgotten_since_is_not_shown(agent: Agent, memtool: Memtool) -
     assert (after["lines"], after["gone"]) == ([], len(record["lines"]))
     shown = memtool("given").out
     assert not any(line["text"] in shown for line in record["lines"])
-    assert "gone from the vault since" in shown
+    assert "removed from the vault since" in shown
     again = agent.other("s2").ask(TOKENS)
     assert not any(line["text"] in again for line in record["lines"])
 

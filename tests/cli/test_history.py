@@ -42,19 +42,19 @@ def test_a_deed_is_shown_undone_and_shown_as_undone(memtool: Memtool, here: Vaul
     commit_by_hand(here, "MEMORY.md", "# 我的\n", "tidy my page")
     shown = memtool("log").out
     lines = shown.split("\n")
-    assert re.fullmatch(r"  1  \d{4}-\d\d-\d\d \d\d:\d\d  tidy my page \(by 安娜\)", lines[0])
+    assert re.fullmatch(r"1  \d{4}-\d\d-\d\d \d\d:\d\d  tidy my page \(by 安娜\)", lines[0])
     assert "令牌有效期为 24 小时" in shown
     assert "areas/global/facts.json" in shown
     assert "令牌" in memtool("diff", "2").out
     undone = memtool("undo")
-    assert "Taken back: remember: " in undone.out
+    assert "Reverted: remember: " in undone.out
     assert "1 file changed: areas/global/facts.json" in undone.out
     assert "令牌" not in (here.root / "areas/global/facts.json").read_text(encoding="utf-8")
     answer = memtool("log", "--json").answer
     assert answer["format"] == 1
     assert [change["deed"] for change in answer["changes"]] == ["undo", "", "remember", "init"]
     assert answer["changes"][2]["undone_by"] == answer["changes"][0]["commit"]
-    assert f"taken back by {answer['changes'][0]['commit'][:10]}" in memtool("log").out
+    assert f"reverted by {answer['changes'][0]['commit'][:10]}" in memtool("log").out
     back = undone.err.partition("Undo: memtool ")[2].split()
     assert memtool("undo", back[-1]).code == 0
     assert "令牌" in (here.root / "areas/global/facts.json").read_text(encoding="utf-8")
@@ -92,7 +92,7 @@ def test_what_waits_and_what_differs_since_a_day_is_shown(memtool: Memtool, here
     assert memtool("diff", "--uncommitted").err == "Nothing differs.\n"
     (here.root / "MEMORY.md").write_text("# 新\n", encoding="utf-8")
     shown = memtool("diff", "--uncommitted").out
-    assert shown.startswith("in no commit yet\n\nchanged: MEMORY.md\n")
+    assert shown.startswith("not committed yet\n\nchanged: MEMORY.md\n")
     assert "+# 新\n" in shown
     assert "added: CLAUDE.md" in memtool("diff", "--since", "yesterday").out
     assert memtool("diff", "1", "--uncommitted").code == 2

@@ -60,16 +60,16 @@ def test_it_says_what_it_did_what_follows_and_how_to_undo_it(memtool: Memtool, c
     assert (code, err) == (0, "")
     assert lines[0] == "Claude Code now works with memtool: hooks, mcp, skills. It starts with running sessions."
     changed = f"{client.parent}/.claude.json, {client}, {client.parent}/skills (3 files)"
-    assert lines[1] == f"Changed: {changed}. As it was: *.memtool-backup beside it."
-    assert lines[2] == ("Sessions are saved to the vault at ~/memory, or into another that your settings name later.")
+    assert lines[1] == f"Changed: {changed}. The original: *.memtool-backup beside it."
+    assert lines[2] == ("Sessions are saved to the vault at ~/memory, or to another one that your settings name later.")
     assert re.fullmatch(r"Cost: at most 2,200 tokens .* 1,500 characters .*; \d+ ms for a hook .*", lines[3])
     assert lines[4:] == ["To undo: memtool uninstall claude-code", NO_WRITER]
     again = memtool("install", "claude-code").out
-    assert again == "Nothing to do: Claude Code has hooks, mcp, skills of memtool already.\n"
+    assert again == "Nothing to do: Claude Code already has memtool's hooks, mcp, skills.\n"
     code, out, err = memtool("uninstall", "claude-code")
     assert (code, err, client.read_text()) == (0, "", OTHERS)
     assert out.startswith(f"memtool is removed from Claude Code. Changed: {changed}.\n")
-    assert "\nYour vault stays." in out
+    assert "\nYour vault is kept:" in out
     assert [entry.name for entry in client.parent.iterdir()] == ["settings.json"]
     assert memtool("uninstall", "claude-code").out == "Nothing to do: memtool is not in Claude Code.\n"
 
@@ -114,7 +114,7 @@ def test_a_vault_is_made_where_there_is_none(memtool: Memtool, client: Path, els
     vault = Path.home() / "memory"
     assert memtool("install", "claude-code", "--dry-run").code == 0
     assert not vault.exists()
-    assert "into the vault at ~/memory, made now" in memtool("install", "claude-code").out
+    assert "to the vault at ~/memory, made now" in memtool("install", "claude-code").out
     assert (vault / "memtool.toml").is_file()
     assert run_by(client) == [COMMAND]
     answer = memtool("install", "claude-code", "--vault", str(elsewhere / "记忆"), "--json").answer
@@ -186,7 +186,7 @@ def test_parts_are_chosen(memtool: Memtool, client: Path) -> None:
     assert sorted(entry.name for entry in client.parent.iterdir()) == ["settings.json", "settings.json.memtool-backup"]
     assert parts() == ["hooks"]
     assert memtool("install", "claude-code").err == (
-        "still without mcp, skills, as you said before: `--with` brings a part back\n"
+        "still without mcp, skills, as you chose before: `--with` brings a part back\n"
     )
     assert parts("--hints", "--with", "mcp") == parts() == ["hooks", "hints", "mcp"]
     assert parts("--with", "skills") == parts() == ["hooks", "hints", "mcp", "skills"]
@@ -236,7 +236,7 @@ def test_what_the_plugin_brings_is_left_to_it(memtool: Memtool, client: Path) ->
     doctor = memtool("doctor").out
     assert "Claude Code's plugin brings mcp, skills, too, so the model has each tool twice" in doctor
     ran = memtool("install", "claude-code")
-    assert "left to the plugin: mcp, skills. With both, the model would have each tool twice\n" in ran.err
+    assert "left to the plugin: mcp, skills. Otherwise the model would have each tool twice\n" in ran.err
     assert ran.out.startswith("Claude Code now works with memtool: hooks. ")
     assert not (client.parent / ".claude.json").exists()
     assert not (client.parent / "skills").exists()
@@ -301,8 +301,8 @@ def test_several_agents_are_an_argument_and_a_dry_run_holds_for_all(
     ]
     assert "Nothing to do: Codex already has" in memtool("install", "codex").out
     gone = memtool("uninstall", "codex", "gemini").out
-    assert "out of Codex" in gone
-    assert "out of Gemini CLI" in gone
+    assert "removed from Codex" in gone
+    assert "removed from Gemini CLI" in gone
 
 
 @pytest.mark.parametrize(

@@ -181,7 +181,7 @@ def test_purging_asks_and_without_anybody_to_ask_it_refuses(memtool: Memtool, va
     ran = memtool("forget", done["id"], "--purge", *there, stdin=b"y\n")
     assert (ran.code, "there is no terminal to ask" in ran.err) == (2, True)
     ran = memtool("forget", done["id"], "--purge", "--yes", *there)
-    assert (ran.code, ran.out) == (0, f"{done['id']} is removed.\n")
+    assert (ran.code, ran.out) == (0, f"{done['id']} is deleted.\n")
     assert "git's history still holds it" in ran.err
     assert json.loads((vault.root / FACTS).read_text()) == {"facts": []}
     assert memtool("forget", "x", "--yes", *there).code == 2

@@ -39,15 +39,15 @@ def test_from_installing_to_removing(memtool: Memtool, system: System) -> None:
     assert shown.startswith("# one line of your crontab\n17 9-23 * * * ")
     assert system.changes() == []
     installed = memtool("schedule", "install", "--kind", "cron").out
-    assert installed.startswith("The week is consolidated by cron: memtool-weekly-")
-    assert "was set up already" in memtool("schedule", "install", "--kind", "cron").out
+    assert installed.startswith("cron consolidates each week: memtool-weekly-")
+    assert "was already set up" in memtool("schedule", "install", "--kind", "cron").out
     assert memtool("consolidate", "--week", "last").code == 0
     status = memtool("schedule", "status").out
     assert "0 proposals, " in status
     assert "Next run: " in status
     again = memtool("consolidate", "--week", "last", "--once")
     assert (again.code, again.out) == (0, "")
-    assert "was consolidated already" in again.err
+    assert "is already consolidated" in again.err
     answer = memtool("schedule", "status", "--json").answer
     assert answer["installed"][0]["kind"] == "cron"
     assert answer["last_run"]["is_done"] is True
@@ -74,7 +74,7 @@ def test_status_tells_of_a_run_that_failed_and_of_a_system_that_forgot(
     status = memtool("schedule", "status")
     assert "it failed: the disk is full" in status.out
     assert "schedule: the consolidation of" in memtool("doctor").out
-    assert "which the system does not heed" in status.out
+    assert "is disabled" in status.out
     assert "run `memtool schedule install` again" in status.err
 
 

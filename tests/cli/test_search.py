@@ -61,7 +61,7 @@ def test_a_fact_that_a_newer_one_contradicts_is_marked(memtool: Memtool, notes: 
     facts = (form.format(*values) + ' "category": "general", "status": "active"}' for values in ((15, 1), (20, 2)))
     path.write_text('{"facts": [\n' + ",\n".join(facts) + "\n]}", encoding="utf-8")
     out = memtool("search", "缓存 lives").out
-    assert "facts.json:2-2\n  2026-02-01  shop  fact  contradicted by what was said on 2026-02-02\n" in out
+    assert "facts.json:2-2  2026-02-01  shop  fact  contradicted by a fact of 2026-02-02\n" in out
     assert out.count("contradicted") == 1
 
 
@@ -229,7 +229,9 @@ def test_the_archive_is_searched_on_request(memtool: Memtool, notes: Path) -> No
 def test_explain_says_in_sentences_why_a_hit_has_its_place(memtool: Memtool, sample: Path) -> None:
     out = memtool("search", "token", "--explain").out
     assert re.search(
-        r"^  Of 100 such hits, about [5-9]\d answer\.\n  By words it is number 1, with \d", out, re.MULTILINE
+        r"^  About [5-9]\d of 100 hits like this one answer the query\.\n  By words it is number 1: \d",
+        out,
+        re.MULTILINE,
     )
     assert "bm25" not in out
     assert "By words" not in memtool("search", "JWT", "-n", "1").out

@@ -38,7 +38,7 @@ CHANGING = (
     (r"versions: .*", "versions: <versions>"),
     (r"\d+ ms for a hook", "<time> for a hook"),
     (r"/\S+/homes/\d+/", "<home>/"),
-    (r"to remove memtool, `.*`", "to remove memtool, `<command>`"),
+    (r"To remove memtool, `.*`", "To remove memtool, `<command>`"),
     (re.escape(__version__), "<version>"),
     (rf"fact-{date.today():%Y%m%d}-[0-9a-f]{{10}}", "<fact>"),  # noqa: DTZ011  (the command takes the local day, too)
     (f"{date.today()}", "<today>"),  # noqa: DTZ011

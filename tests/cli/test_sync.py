@@ -34,12 +34,12 @@ def test_two_machines_come_together_by_command(memtool: Memtool, tmp_path: Path)
     memtool("sync", "--edits", *one)
     assert "not committed: 'MEMORY.md'" in memtool("sync", *two).err
     ran = memtool("sync", "--edits", *two)
-    assert "two texts stand between marks in MEMORY.md: keep what holds, with an editor" in ran.err
+    assert "conflicts in MEMORY.md: keep the right version, with an editor" in ran.err
     assert "two texts stand between marks in MEMORY.md" in memtool("doctor", *two).out
     git(machines.two.root, "config", "--unset", "merge.memtool.driver")
     assert "this clone does not know what merges the notes of two machines" in memtool("doctor", *two).out
     (machines.two.root / "mine.md").write_text("x")
-    assert "not committed, so it stays here: mine.md" in memtool("sync", *two).err
+    assert "not committed, so not sent: mine.md" in memtool("sync", *two).err
 
 
 @pytest.mark.usefixtures("notes")

@@ -53,7 +53,7 @@ def test_the_own_model_of_the_agent_is_the_default_and_it_is_asked_once(config: 
     ran = installed("\n")
     assert ran.code == 0
     assert QUESTION in ran.out
-    assert "about 3,940 tokens in and 490 out for a session, at most 300,000 in a day." in ran.out
+    assert "about 3,940 tokens in and 490 out for a session, at most 300,000 a day." in ran.out
     assert "  claude: the `claude` command with your login, so the vendor of your sessions there\n" in ran.out
     assert "  gemini: Google's API, with your key\n" in ran.out
     assert "Who writes? (claude, gemini, none) [claude]: " in ran.out
@@ -97,7 +97,7 @@ def test_without_a_terminal_no_model_is_asked_and_a_line_says_how_to_change_that
     assert memtool("install", "codex", "--json").answer["notes"] == f"{NOBODY}codex"
     assert (
         memtool("install", "claude-code").out
-        == "Nothing to do: Claude Code has hooks, mcp, skills of memtool already.\n"
+        == "Nothing to do: Claude Code already has memtool's hooks, mcp, skills.\n"
     )
     assert not config.exists()
     assert writer() == ""

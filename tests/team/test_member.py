@@ -226,7 +226,7 @@ class TestStart:
         assert service.asked == [("/context?project=shop", f"Bearer {TOKEN}", None)]
         (record,) = json.loads(memtool("given", "--json").stdout)["given"]
         assert record["team"] == [{"text": "苍鹭 (herons) are not fed.", "place": "birds:facts.json:1-9"}]
-        assert "  [team] 苍鹭 (herons) are not fed.\n      birds:facts.json:1-9\n" in memtool("given").stdout
+        assert "  [team] 苍鹭 (herons) are not fed.\n    birds:facts.json:1-9\n" in memtool("given").stdout
 
     def test_nothing_is_given_twice(self, agent: Agent, service: Scripted) -> None:
         """Not what the own vault says, nor what two vaults say, nor what a prompt or a resumed session had already."""
