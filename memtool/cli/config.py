@@ -19,10 +19,10 @@ from memtool.cli.options import JSON
 from memtool.cli.session import Session
 from memtool.errors import BadSetting, UsageError
 from memtool.install import client_files, settings_file
+from memtool.install.settings_file import Value, as_toml
 from memtool.llm.writers import what_is_missing
 from memtool.redaction import make_redactor
 from memtool.settings.sections import ABOUT, RedactSettings
-from memtool.settings.toml_lines import Value, as_toml
 from memtool.vault import files
 from memtool.vault.project_area import shown_path
 

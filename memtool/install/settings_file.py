@@ -1,10 +1,14 @@
-"""A settings file changed for its owner: one value, or a text from an editor, checked before it is written."""
+"""A settings file of the user or the vault: one value changed, or a text from an editor, checked before it is written.
+
+One value is changed by tomlkit, which keeps every other byte; the result is read again with tomllib.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
 from pathlib import Path
@@ -14,11 +18,13 @@ from memtool import settings
 from memtool.errors import BadSetting
 from memtool.install import client_files
 from memtool.redaction import make_redactor
-from memtool.settings import Settings, toml_lines
+from memtool.settings import Settings
 from memtool.settings.sections import ABOUT, DEFAULTS, RedactSettings
-from memtool.settings.toml_lines import Value
+from memtool.text.lines import newline_of
 from memtool.vault import files
 
+Value = str | int | bool | Sequence[str]
+_EDIT = "Change it by hand: `memtool config edit`."
 _MARK = "\ufeff"  # which some editors write first
 NOTHING: Mapping[str, str] = {"MEMTOOL_CONFIG": os.devnull}  # the environment of somebody who set nothing
 
@@ -27,25 +33,103 @@ def change_setting(path: Path, key: str, value: Value | None) -> Value | None:
     """Set *key* in the file at *path*, None takes it out; return the value before, None where there was none.
 
     Raises:
-        BadSetting: the file cannot be read, or cannot be changed by a line.
+        BadSetting: the file cannot be read, or its form allows no change.
         NotWritable, NoteChanged: it cannot be written. In all these cases it stays as it was.
     """
     before: list[Value | None] = [None]
 
     def changed(text: str | None) -> str:
-        mark = _MARK if (text or "").startswith(_MARK) else ""
         body = (text or "").removeprefix(_MARK)
         before[0] = value_in(body, key)
         try:
-            after = toml_lines.without_value(body, key) if value is None else toml_lines.with_value(body, key, value)
+            after = without_value(body, key) if value is None else with_value(body, key, value)
         except BadSetting as error:
             raise BadSetting(f"{path}: {error}", hint=error.hint) from None
-        return mark + after
+        return (_MARK if (text or "").startswith(_MARK) else "") + after
 
     client_files.read(path)  # which says why a file cannot be read
     if value is not None or path.exists():
         files.change(path, changed)
     return before[0]
+
+
+def with_value(text: str, key: str, value: Value) -> str:
+    """Return the TOML *text* in which the setting *key*, such as `search.limit`, has *value*; other bytes stay.
+
+    Raises:
+        BadSetting: *text* is not TOML, or its form allows no change.
+    """
+    import tomlkit
+
+    def put(table: Any, name: str) -> None:  # noqa: ANN401  (a table of tomlkit)
+        if name in table and _has_comment(table[name]):
+            raise BadSetting(f"the value of '{key}' goes over several lines, with comments in it", hint=_EDIT)
+        table[name] = tomlkit.parse(f"{name} = {as_toml(value)}\n")[name]
+
+    return _changed(text, key, put, value if isinstance(value, str | int) else list(value))
+
+
+def without_value(text: str, key: str) -> str:
+    """Return the TOML *text* in which the setting *key* is not set; a table stays, even an empty one.
+
+    Raises:
+        BadSetting: *text* is not TOML, or its form allows no change.
+    """
+    return _changed(text, key, lambda table, name: table.pop(name, None), None)
+
+
+def _changed(text: str, key: str, change: Callable[[Any, str], object], value: object) -> str:
+    """Return *text* after a *change* of the table that holds *key*, which then has *value*; None is no value."""
+    import tomllib
+
+    import tomlkit
+
+    section, _, name = key.rpartition(".")
+    newline = newline_of(text)
+    body = text.replace("\r\n", "\n")
+    body += "\n" if body and not body.endswith("\n") else ""
+    try:
+        expected = tomllib.loads(text)
+        document = tomlkit.parse(body)
+    except (ValueError, RecursionError) as error:
+        raise BadSetting(f"the file is not TOML: {error}", hint="Mend it: `memtool config edit`.") from None
+    if section and value is not None:
+        expected.setdefault(section, {})
+        if section not in document:
+            document.add(section, tomlkit.table())
+    table, wanted = (document.get(section), expected.get(section)) if section else (document, expected)
+    if table is None:
+        return text
+    if not isinstance(wanted, dict):
+        raise BadSetting(f"'{section}' should be a table, [{section}]", hint=_EDIT)
+    wanted.pop(name, None)
+    wanted |= {} if value is None else {name: value}
+    with suppress(ValueError, LookupError, TypeError, AttributeError):  # of tomlkit, for tables in odd places
+        change(table, name)
+        after = tomlkit.dumps(document)
+        if tomllib.loads(after) == expected:
+            return after.replace("\n", newline)
+    raise BadSetting(f"'{key}' cannot be changed in the form that this file has", hint=_EDIT)
+
+
+def _has_comment(value: Any) -> bool:  # noqa: ANN401  (an item of tomlkit)
+    """Return whether there is a comment between the items of a list."""
+    from tomlkit.items import Array
+
+    return isinstance(value, Array) and value.as_string().count("#") > sum(str(item).count("#") for item in value)
+
+
+def as_toml(value: Value) -> str:
+    """Return *value* as a settings file writes it, on one line."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    if not isinstance(value, str):
+        return f"[{', '.join(as_toml(item) for item in value)}]"
+    if "\\" in value and value.isprintable() and "'" not in value:
+        return f"'{value}'"  # a pattern, or a path of Windows, as it was typed
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def value_in(text: str, key: str) -> Value | None:

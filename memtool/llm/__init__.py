@@ -7,6 +7,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from memtool.errors import ProviderFailed, ProviderMissing
+from memtool.settings.text_providers import VENDORS
 from memtool.text.lines import tokens_in
 
 if TYPE_CHECKING:
@@ -15,17 +16,6 @@ if TYPE_CHECKING:
 
 EXTRACTIVE = "extractive"  # in `llm.providers`: no model, and none after it
 NO_WRITER = "none"  # in `llm.writer`: the user wants no model
-PROVIDERS = {
-    "claude": "memtool.llm.claude:ClaudeCommand",
-    "anthropic": "memtool.llm.anthropic:AnthropicApi",
-    "openai": "memtool.llm.openai:OpenAIChat",
-    "gemini": "memtool.llm.openai:GeminiChat",
-    "openrouter": "memtool.llm.openai:OpenRouterChat",
-    "ollama": "memtool.llm.openai:OllamaChat",
-    "codex": "memtool.llm.clients:CodexCommand",
-    "gemini-cli": "memtool.llm.clients:GeminiCommand",
-    "opencode": "memtool.llm.clients:OpenCodeCommand",
-}
 MAX_ANSWER = 1_000_000  # characters or bytes; a summary has a thousandth of that
 
 
@@ -111,10 +101,10 @@ def open_provider(name: str, settings: ModelSettings, keys: Keys) -> Provider:
         ProviderMissing: its command, its library or its key is not there.
         BadSetting: its settings cannot be used.
     """
-    if name not in PROVIDERS:
-        raise ProviderMissing(f"there is no provider '{name}'", hint=f"There are {', '.join(PROVIDERS)}.")
-    module, _, kind = PROVIDERS[name].partition(":")
-    provider: Provider = getattr(import_module(module), kind).open(settings, keys)
+    if name not in VENDORS:
+        raise ProviderMissing(f"there is no provider '{name}'", hint=f"There are {', '.join(VENDORS)}.")
+    module, _, kind = VENDORS[name].opens.partition(":")
+    provider: Provider = getattr(import_module(module), kind).open(name, settings, keys)
     return provider
 
 

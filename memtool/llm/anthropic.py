@@ -30,7 +30,7 @@ class AnthropicApi:
         self._model = model
 
     @classmethod
-    def open(cls, settings: ModelSettings, keys: Keys) -> AnthropicApi:
+    def open(cls, _: str, settings: ModelSettings, keys: Keys) -> AnthropicApi:
         """Return the model that *settings* name; see `memtool.llm.open_provider`."""
         if find_spec("anthropic") is None:
             raise ProviderMissing("the Anthropic SDK is not installed", hint=how_to_add("llm"))

@@ -57,7 +57,7 @@ class ClaudeCommand(ClientCommand):
     hint = "Try `claude -p hello` in a terminal; `claude update` brings the options that memtool needs."
 
     @classmethod
-    def open(cls, settings: ModelSettings, _: Keys) -> Self:
+    def open(cls, _: str, settings: ModelSettings, __: Keys) -> Self:
         """Return the command that *settings* name; see `memtool.llm.open_provider`."""
         hint = "Install Claude Code, or name it with llm.claude_command."
         return cls(find_program(settings.claude_command, hint), settings.claude_model, environment())

@@ -73,7 +73,7 @@ class ClientCommand(ABC):
         self._monotonic = monotonic
 
     @classmethod
-    def open(cls, settings: ModelSettings, _: Keys) -> Self:
+    def open(cls, _: str, settings: ModelSettings, __: Keys) -> Self:
         """Return the command that *settings* name; see `memtool.llm.open_provider`."""
         return cls(find_program(cls.command, cls.hint), cls.model_of(settings), environment())
 

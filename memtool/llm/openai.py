@@ -19,32 +19,28 @@ _VENDOR = ("openai.com", "openai.azure.com")  # their newer models refuse `max_t
 
 
 class OpenAIChat:
-    """A model of OpenAI, or behind an endpoint of the user's choice."""
+    """A model of one of the *vendors* of `memtool.settings.text_providers`, or behind an endpoint of the user's."""
 
-    vendor = "openai"
-
-    def __init__(self, to: Endpoint, model: str) -> None:
+    def __init__(self, vendor: str, to: Endpoint, model: str) -> None:
+        self._vendor = vendor
         self._to = to
         self._model = model
 
     @classmethod
-    def open(cls, settings: ModelSettings, keys: Keys) -> Self:
+    def open(cls, name: str, settings: ModelSettings, keys: Keys) -> Self:
         """Return the model that *settings* name; see `memtool.llm.open_provider`."""
-        if not settings.openai_base_url:
-            own = VENDORS[cls.vendor]
-            return cls._of_vendor(own.base_url, settings.openai_model or own.model, keys)
-        if not settings.openai_model:
-            raise BadSetting("the endpoint of 'openai' needs the name of a model", hint="Set llm.openai_model.")
+        vendor = VENDORS[name]
+        base_url, model = getattr(settings, f"{name}_base_url", ""), getattr(settings, f"{name}_model", "")
         # A vendor's own key goes to that vendor and to nobody else.
-        return cls(endpoint(settings.openai_base_url, "chat/completions", keys.openai), settings.openai_model)
-
-    @classmethod
-    def _of_vendor(cls, base_url: str, model: str, keys: Keys) -> Self:
-        to = endpoint(base_url, "chat/completions", keys.vendors.get(cls.vendor, ""))
-        variables = VENDORS[cls.vendor].variables
-        if variables and not to.key:
-            raise ProviderMissing(f"there is no key for {to.host}", hint=f"Put it into the variable {variables[0]}.")
-        return cls(to, model)
+        is_own = bool(vendor.variables and base_url)
+        if is_own and not model:
+            raise BadSetting(f"the endpoint of '{name}' needs the name of a model", hint=f"Set llm.{name}_model.")
+        key = keys.openai if is_own else keys.vendors.get(name, "")
+        to = endpoint(base_url or vendor.base_url, "chat/completions", key)
+        if vendor.variables and not is_own and not key:
+            hint = f"Put it into the variable {vendor.variables[0]}."
+            raise ProviderMissing(f"there is no key for {to.host}", hint=hint)
+        return cls(name, to, model or vendor.model)
 
     def complete(self, request: Request, timeout: float) -> Answer:
         """Return the answer; see `memtool.llm.Provider`."""
@@ -76,37 +72,4 @@ class OpenAIChat:
         made = tokens_used(usage, "completion_tokens") or tokens_in(text)
         if ended == "length":
             raise Wasted(f"the answer of {self._to.host} was cut off after {made} tokens", taken, made)
-        return Answer(text, self.vendor, self._model, taken, made)
-
-
-class GeminiChat(OpenAIChat):
-    """A model of Google."""
-
-    vendor = "gemini"
-
-    @classmethod
-    def open(cls, settings: ModelSettings, keys: Keys) -> Self:
-        """Return the model that *settings* name; see `memtool.llm.open_provider`."""
-        return cls._of_vendor(VENDORS[cls.vendor].base_url, settings.gemini_model, keys)
-
-
-class OpenRouterChat(OpenAIChat):
-    """A model of one of many vendors, through OpenRouter."""
-
-    vendor = "openrouter"
-
-    @classmethod
-    def open(cls, settings: ModelSettings, keys: Keys) -> Self:
-        """Return the model that *settings* name; see `memtool.llm.open_provider`."""
-        return cls._of_vendor(VENDORS[cls.vendor].base_url, settings.openrouter_model, keys)
-
-
-class OllamaChat(OpenAIChat):
-    """A model on a machine of the user."""
-
-    vendor = "ollama"
-
-    @classmethod
-    def open(cls, settings: ModelSettings, keys: Keys) -> Self:
-        """Return the model that *settings* name; see `memtool.llm.open_provider`."""
-        return cls._of_vendor(settings.ollama_base_url, settings.ollama_model, keys)
+        return Answer(text, self._vendor, self._model, taken, made)

@@ -1,4 +1,4 @@
-"""The providers of text by name: their address, their default model, the variables of their key, and their limits.
+"""The providers of text, one row each: where they are, what they are asked for, their limits, and who speaks to them.
 
 The limits are those of the smallest account, as the vendors' own pages gave them in 2026; settings raise them.
 """
@@ -19,17 +19,32 @@ class Limits(NamedTuple):
 
 
 class Vendor(NamedTuple):
-    """A provider of text. *variables* may hold its key, the first that is set counts; none where it needs no key."""
+    """A provider of text.
+
+    Args:
+        base_url: its address; the setting `llm.<name>_base_url`, where there is one, is stronger.
+        model: the one that it is asked for; the setting `llm.<name>_model`, where there is one, is stronger.
+        variables: those that may hold its key, of which the first that is set counts; none where it needs no key.
+        limits: of its calls.
+        opens: the module and the class that speak to it.
+    """
 
     base_url: str
     model: str
     variables: tuple[str, ...]
     limits: Limits
+    opens: str = "memtool.llm.openai:OpenAIChat"
 
 
 VENDORS: Mapping[str, Vendor] = {
-    "claude": Vendor("", "haiku", (), Limits(at_once=1)),
-    "anthropic": Vendor("https://api.anthropic.com", "claude-haiku-4-5", ("ANTHROPIC_API_KEY",), Limits(50, 0, 4)),
+    "claude": Vendor("", "haiku", (), Limits(at_once=1), "memtool.llm.claude:ClaudeCommand"),
+    "anthropic": Vendor(
+        "https://api.anthropic.com",
+        "claude-haiku-4-5",
+        ("ANTHROPIC_API_KEY",),
+        Limits(50, 0, 4),
+        "memtool.llm.anthropic:AnthropicApi",
+    ),
     "openai": Vendor("https://api.openai.com/v1", "gpt-5-mini", ("OPENAI_API_KEY",), Limits(60, 0, 4)),
     "gemini": Vendor(
         "https://generativelanguage.googleapis.com/v1beta/openai",
@@ -39,7 +54,7 @@ VENDORS: Mapping[str, Vendor] = {
     ),
     "openrouter": Vendor("https://openrouter.ai/api/v1", "openrouter/auto", ("OPENROUTER_API_KEY",), Limits(20, 0, 2)),
     "ollama": Vendor("http://127.0.0.1:11434/v1", "qwen3", (), Limits(at_once=1)),
-    "codex": Vendor("", "", (), Limits(at_once=1)),
-    "gemini-cli": Vendor("", "flash", (), Limits(at_once=1)),
-    "opencode": Vendor("", "", (), Limits(at_once=1)),
+    "codex": Vendor("", "", (), Limits(at_once=1), "memtool.llm.clients:CodexCommand"),
+    "gemini-cli": Vendor("", "flash", (), Limits(at_once=1), "memtool.llm.clients:GeminiCommand"),
+    "opencode": Vendor("", "", (), Limits(at_once=1), "memtool.llm.clients:OpenCodeCommand"),
 }

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from memtool.errors import BadSetting
-from memtool.settings.toml_lines import as_toml, with_value, without_value
+from memtool.install.settings_file import as_toml, with_value, without_value
 
 FILE = """\
 # 我的设置 (mine)
@@ -69,21 +69,30 @@ def test_a_list_over_several_lines_is_one_value() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "search.limit = 3\n",
-        "search = {limit = 3}\n",
-        '["search"]\nlimit = 3\n',
-        '[search]\n"limit" = 3\n',
-        'vault = """\n[search]\nlimit = 3\n"""\n[search]\n"limit" = 4\n',
         "search = 3\n",
         "[search\n",
         "[search]\nlimit = 3\nlimit = 4\n",
         "[search]\nlimit = 陈\n",
     ],
 )
-def test_what_a_line_cannot_change_is_refused(text: str) -> None:
+def test_what_is_no_settings_file_is_refused(text: str) -> None:
     with pytest.raises(BadSetting) as caught:
         with_value(text, "search.limit", 9)
     assert "memtool config edit" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "search.limit = 3\n",
+        "search = {limit = 3}  # 为什么\n",
+        '["search"]\nlimit = 3\n',
+        '[search]\n"limit" = 3\n',
+        'vault = """\n[search]\nlimit = 4\n"""\n[search]\n"limit" = 3\n',
+    ],
+)
+def test_another_form_of_the_same_is_changed_in_its_place(text: str) -> None:
+    assert with_value(text, "search.limit", 9) == text.replace("3", "9")
 
 
 def test_comments_within_a_list_are_not_thrown_away() -> None:
