@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from memtool.capture.queue import Job
 from memtool.capture.transcript.forms import KeptSession, form_of_client
+from memtool.clients import CLAUDE_CODE
 from memtool.history.changes import Change
 from memtool.vault.layout import Vault, session_name
 from memtool.vault.session_names import recorded_ref
@@ -48,6 +49,25 @@ class Record(NamedTuple):
     model_at: float = 0.0
     owed: bool = False
     off: bool = False
+
+
+class Captured(NamedTuple):
+    """The outcome of capturing a session.
+
+    Args:
+        refs: the files that were written.
+        topic, project: of the session.
+        fallback: why rules wrote the note although a model was asked.
+        may_pass: whether asking again may help.
+        client: whose session it was.
+    """
+
+    refs: tuple[str, ...] = ()
+    topic: str = ""
+    project: str = ""
+    fallback: str = ""
+    may_pass: bool = False
+    client: str = CLAUDE_CODE
 
 
 def read_record(vault: Vault, session_id: str) -> Record:

@@ -81,8 +81,8 @@ def is_private(event: ClientEvent) -> bool:
 
 def note_edit(event: ClientEvent) -> None:
     """Write the edited file into the daily note."""
-    from memtool.capture.conversation import EDITING_TOOLS
     from memtool.capture.daily_lines import Edit, write_edit
+    from memtool.capture.transcript import EDITING_TOOLS
 
     if event.text("tool_name") in EDITING_TOOLS:
         for file in event.edited_files():

@@ -11,13 +11,13 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from memtool.capture.by_hand import keep_what_is_by_hand
-from memtool.capture.captured import find_uncaptured
+from memtool.capture.captured import Captured, find_uncaptured
 from memtool.capture.daily_lines import write_late_entries
 from memtool.capture.log import ERROR, WARNING, LogEntry
-from memtool.capture.note_summary import NOTE, summarise_note
+from memtool.capture.note_place import keep_what_is_by_hand
 from memtool.capture.queue import SWEEP, Job, Queue, forget_start, only_worker
-from memtool.capture.session_capture import GOES_ON, Captured, capture_session
+from memtool.capture.saved import NOTE, summarise_note
+from memtool.capture.session_capture import GOES_ON, capture_session
 from memtool.clients import CLAUDE_CODE, title_of
 from memtool.errors import MemtoolError, sentence_of
 from memtool.history.one_commit import commit_noted

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from memtool.capture.client_event import ClientEvent
-from memtool.capture.conversation import EDITING_TOOLS
-from memtool.capture.transcript import forms
+from memtool.capture.transcript import EDITING_TOOLS, forms
 from memtool.vault.layout import Vault, session_name
 from memtool.vault.state import append_state, make_state_folder
 

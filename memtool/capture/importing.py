@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from memtool.capture.captured import is_captured, read_record, write_record
-from memtool.capture.conversation import Conversation, Step
 from memtool.capture.daily_lines import Edit, change_daily, daily_ref, edit_entry, is_ignored
 from memtool.capture.queue import Job
 from memtool.capture.session_capture import IMPORT, IMPORT_WITH_MODEL, Later, capture
@@ -26,6 +25,7 @@ from memtool.capture.switches import is_excluded, is_print_mode
 from memtool.capture.transcript.forms import KeptSession, form_of_client
 from memtool.capture.transcript.record_fields import text_at, time_of
 from memtool.capture.transcript.record_stream import open_transcript
+from memtool.capture.turns import Conversation, Step
 from memtool.clients import CLAUDE_CODE, title_of
 from memtool.errors import MemtoolError, TranscriptUnreadable, sentence_of
 from memtool.history.one_commit import commit_noted
@@ -175,12 +175,12 @@ def _import(
         known = find_source(work.vault, source.session_id)
         if source.prompts:
             note = known.note if known else {}
-            session = ReadSession(source.prompts, source_of(source.prompts, None, note))
+            session = ReadSession(source_of(source.prompts, None, note))
         else:
             session = read_session(work, job, known=known)
         later = None if source.prompts else batch.later  # of prompts alone the note says that they are known
         captured = capture(work, job, session, read_record(work.vault, source.session_id), later)
-        for day, entry in _edits(work, session.conversation) if captured.refs else ():
+        for day, entry in _edits(work, session) if captured.refs else ():
             batch.entries[day].append(entry)
     except Exception as error:  # noqa: BLE001  (a bug in one session must not stop the others)
         return done._replace(problems=(*done.problems, f"{source.session_id}: {sentence_of(error)}"))
@@ -277,13 +277,13 @@ def _folder_and_times(found: KeptSession) -> tuple[str, str, Sequence[float]]:
     return folder, entry, times
 
 
-def _edits(work: Workspace, conversation: Conversation) -> Iterator[tuple[date, DailyEntry]]:
-    folder = Path(conversation.cwd or work.home)
-    area = work.registered_area(folder)
-    for step in conversation.edits:
+def _edits(work: Workspace, session: ReadSession) -> Iterator[tuple[date, DailyEntry]]:
+    folder = session.source.cwd
+    area = work.registered_area(Path(folder or work.home))
+    for step in session.edits:
         if step.at and not is_ignored(step.file, area, work):
             at = step.at.astimezone()
-            yield at.date(), edit_entry(work, area, Edit(step.file, conversation.cwd, at))
+            yield at.date(), edit_entry(work, area, Edit(step.file, folder, at))
 
 
 def read_history(path: Path, redactor: Callable[[], Callable[[str], str]]) -> list[Conversation]:

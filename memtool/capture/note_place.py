@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from datetime import date
 from functools import cache
@@ -13,18 +13,20 @@ from itertools import chain, count
 from pathlib import PurePosixPath
 
 from memtool.capture.captured import read_record, write_record
-from memtool.capture.kept_note import kept_note
-from memtool.capture.source import Source
-from memtool.errors import MemtoolError
+from memtool.capture.source import Source, find_source, kept_note
+from memtool.errors import HistoryFailed, MemtoolError
 from memtool.git import ask, tell, texts_in
-from memtool.history.commits import commit
+from memtool.history.commits import NewContent, commit, commit_contents
 from memtool.history.mending import locked
+from memtool.history.repository import get_own_repository
 from memtool.history.syncing import Remote
 from memtool.history.uncommitted import note_uncommitted
 from memtool.text.languages import word_set
 from memtool.text.scripts import is_unspaced
 from memtool.text.statements import prose
-from memtool.vault.files import read_text, replace
+from memtool.vault.daily import DailyItem, DailyParts, put_together, take_apart
+from memtool.vault.files import read_content, read_text, replace
+from memtool.vault.hand_edits import keep_hand_edits
 from memtool.vault.layout import ARCHIVE, Vault, session_ref
 from memtool.vault.scan import scan
 from memtool.vault.session_names import FOLDER, find_moved, note_of, session_at, session_of
@@ -187,3 +189,70 @@ def _give_way(vault: Vault, ref: str, session: str) -> None:
     write_record(vault, session, read_record(vault, session)._replace(ref=renamed))
     with locked(vault):
         commit(vault.root, changed, f"sync: {renamed} gives way to another session's note")
+
+
+_SKELETON = re.compile(r"\A\ufeff?---\r?\n(?:.*\n)*?---\r?\n\s*(?:# .*)?\s*\Z")  # front matter and a title
+_SESSIONS = "sessions/"
+
+
+def keep_what_is_by_hand(vault: Vault, refs: Iterable[str]) -> None:
+    """Commit what the owner of *vault* wrote into those of the notes *refs* that are about to be committed.
+
+    What they wrote into a session's note that is in no commit yet cannot stand before it. Where git refuses, nothing is
+    kept apart.
+    """
+    with suppress(HistoryFailed):
+        _keep(vault, refs)
+
+
+def _keep(vault: Vault, refs: Iterable[str]) -> None:
+    staged = ask(vault.root, "diff", "--cached", "--name-only", "--no-renames", "-z").out.split("\0")
+    contents: dict[str, NewContent | None] = {}
+    ours = [ref for ref in refs if ref not in staged and ref.endswith(".md") and "\n" not in ref]
+    ours = [ref for ref in ours if ref.startswith((_SESSIONS, f"{vault.daily}/"))]
+    before = texts_in(vault.root, "HEAD", ours)
+    for ref in ours:
+        with suppress(OSError, UnicodeDecodeError, MemtoolError):  # gone, broken, or a link out of the vault
+            if (own := _of_owner(vault, ref, before.get(ref))) is not None:
+                contents[ref] = NewContent(own.encode())
+    if contents:
+        repository = get_own_repository(vault.root)
+        repository.refuse_unsafe()
+        commit_contents(repository, contents, f"keep: {', '.join(contents)}"[:200], is_ours=False)
+
+
+def _of_owner(vault: Vault, ref: str, before: str | None) -> str | None:
+    """Return the note as its owner would have it without memtool's latest lines; None if they have written nothing."""
+    now = read_content(vault.path(ref)).decode("utf-8")
+    if not ref.startswith(_SESSIONS):
+        return own_words(now, before)
+    if before is None or is_as_written(now):
+        return None
+    source = find_source(vault, session_of(ref, now))
+    base = kept_note(source.note).text if source else ""
+    own = keep_hand_edits(base or None, now, before)
+    return None if _is_same(own, before) else own
+
+
+def own_words(now: str, before: str | None) -> str | None:
+    """Return the daily note *now* without those lines of memtool that *before* lacks; None if all else is the same."""
+    parts, known = take_apart(now), take_apart(before or "")
+    own = DailyParts(
+        parts.rest, _own_items(parts.entries, known.entries), _own_items(parts.sessions, known.sessions), parts.heading
+    )
+    is_nothing = before is None and not (own.entries or own.sessions) and _SKELETON.match(parts.rest)
+    is_as_before = before is not None and _is_same(put_together(own), put_together(known))
+    return None if is_nothing or is_as_before else put_together(own)
+
+
+def _own_items(now: Mapping[str, DailyItem], before: Mapping[str, DailyItem]) -> dict[str, DailyItem]:
+    """Return the items that were there, with the words of *now*, and new ones that have words of their owner."""
+    return {
+        key: before[key]._replace(words=item.words) if key in before else item
+        for key, item in now.items()
+        if key in before or item.words.strip()
+    }
+
+
+def _is_same(one: str, other: str) -> bool:
+    return one.split() == other.split()

@@ -5,19 +5,30 @@ Everything in it was said. A role is claimed only where it is sure; all else is 
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from memtool.capture.checks import last_ends
 from memtool.capture.decisions import decided_in, is_quoted, own_words
-from memtool.capture.mended import fixes_in
-from memtool.capture.outcomes import best_of, is_question, outcomes_in
-from memtool.capture.titles import heading, title_of
+from memtool.capture.mended import base_name, fixes_in
+from memtool.capture.outcomes import (
+    best_of,
+    is_doubted,
+    is_question,
+    names_something,
+    outcomes_in,
+    result_of,
+    taken_back,
+    telling_words,
+)
 from memtool.capture.turns import Turn
 from memtool.capture.view import informing, is_promise
-from memtool.text.languages import labels
+from memtool.text.languages import gives_order, labels, leads, starts_with, without_openings
 from memtool.text.lines import shortened, width
-from memtool.text.statements import sentences, statements
+from memtool.text.statements import plain, sentences, statements
 from memtool.vault.authors import AGENT, COMMAND, DECISION, FIX, OPEN, RULE, USER
 from memtool.vault.sessions import Draft, Line
 
@@ -133,3 +144,148 @@ def _commands(turns: Sequence[Turn]) -> Iterator[Line]:
     """Give the last checks that passed, if they passed the last time."""
     passed = [Line(command, COMMAND, AGENT, end.turn + 1) for command, end in last_ends(turns).items() if not end.error]
     yield from [line for line in passed if width(line.text) <= _WIDEST_COMMAND][-_MOST_COMMANDS:]
+
+
+_WIDEST, _LEAST, _LEAST_CUT, _LEAST_WORDS = 70, 20, 28, 3  # columns of a title and of a clause; words
+_SIDE_PROMPT, _TELLS_LITTLE = 24, 32  # columns of a prompt that tells nothing, that does not say where
+_OFTEN = 8  # times that a word counts at most
+_FIRST, _BEGUN = 6, 3  # sentences of an answer, of the first prompt
+_EARLY, _ASKED, _DONE, _NAMES, _LATER = 0.5, 0.4, 1.5, 1.2, 0.7  # weights
+_UNTOLD_BRANCHES = frozenset({"main", "master", "develop", "trunk", "HEAD"})
+_CLAUSES = (
+    re.compile(r"[;；，。]| [-–—] | \(|（|——|, "),
+    re.compile(r" (?:and|but|to|by|so|for|with|using|because|even|since|that|which|where|while|after|before|without) "),
+)
+_LEANS = re.compile(  # on what it goes on with
+    r"(?:When|If|While|Since|Once|After|Before|As|Because|Although|Instead|However|With|In|On|For|To|Try|I|You|We|Here"
+    r"|All|Everything)\b"
+)
+_UNFINISHED = re.compile(r"\b(?:between|both|either|an?|and|are|at|from|in|is|of|on|or|the|to|with)$")
+_SPEAKER = re.compile(r"^(?:I|We)(?:'ve| have)? (?=\w+ed\b)")  # "I've updated …"
+_PAST = re.compile(r"^(?:[A-Z]?[a-z]+ed|Built|Made|Wr[io]t\w+|Found|Set)\b|\bnow\b|已|完成")
+_LABELLED = re.compile(r"\W|\d+\.|[^:：]{1,24}[:：]\s|[\w/.-]+/[\w/.-]+ ")  # "Option 1: …", a path
+_WORD = re.compile(r"(?<![\w./(`-])[^\W\d_]+(?![\w./(-])")
+
+
+class _Candidate(NamedTuple):
+    """A *text* that may be a title, how much it counts, and its turn."""
+
+    text: str
+    weight: float
+    turn: Turn = Turn()
+
+
+def title_of(turns: Sequence[Turn], branch: str = "") -> str:
+    """Return the title of *turns*; the *branch* as words where nothing else names them."""
+    counts = _counts(turns)
+
+    def best(candidates: Iterable[_Candidate]) -> str:
+        heads = [(each, _head(each.text)) for each in candidates]
+        valued = [(each.weight * _share(head, counts), head, each) for each, head in heads if head]
+        _, head, each = max(valued, key=lambda one: one[0], default=(0.0, "", _Candidate("", 0)))
+        return _in_file(head, each.turn)
+
+    prompts, is_edited = list(_begun(turns)), any(turn.edits for turn in turns)
+    demands = [each for each in prompts if width(each.text) <= _WIDEST and not is_question(each.text)]
+    kinds = (_named(turns), _answered(turns, edited=is_edited), demands, _answered(turns, edited=False), prompts)
+    title = next(filter(None, map(best, kinds)), "")
+    words = "" if branch in _UNTOLD_BRANCHES else re.sub(r"[-_]+", " ", branch.rsplit("/", 1)[-1])
+    return title or words or shortened(own_words(next(iter(turns), Turn())), _WIDEST)
+
+
+def heading(text: str) -> str:
+    """Return the first line of the document *text*, without a word for what it is ("Plan: …")."""
+    return plain(re.sub(r"^#*\s*(?:\w+[:：]\s*)?", "", text.strip().split("\n", 1)[0]))[0]
+
+
+def _counts(turns: Sequence[Turn]) -> Mapping[str, int]:
+    """Return the words of what was typed, answered and edited; what was typed counts twice."""
+    counts: Counter[str] = Counter()
+    for turn in turns:
+        files = re.sub(r"[_.-]", " ", " ".join(map(base_name, turn.files)))
+        counts.update(telling_words(result_of(turn)))
+        counts.update(telling_words(files))
+        counts.update(2 * list(telling_words(own_words(turn))))
+    return counts
+
+
+def _share(text: str, counts: Mapping[str, int]) -> float:
+    told = telling_words(text)
+    return sum(min(counts[word], _OFTEN) for word in told) / math.sqrt(len(told) + 3)
+
+
+def _named(turns: Sequence[Turn]) -> Iterator[_Candidate]:
+    """Give the subjects of commits and the headings of plans that were carried out, later ones with more weight."""
+    for at, turn in enumerate(turns, 1):
+        plans = [plan.text for plan in turn.plans if plan.fate == "approved"]
+        plans += [turn.typed] if turn.typed.startswith("# ") and not turn.pasted else []
+        for text in (*turn.commits, *map(heading, plans)):
+            if not gives_order(text):
+                yield _Candidate(text, _EARLY + (1 - _EARLY) * at / len(turns))
+
+
+def _answered(turns: Sequence[Turn], *, edited: bool) -> Iterator[_Candidate]:
+    """Give the first sentences of what came of each turn, or that *edited*, that nothing takes back."""
+    gone, first = taken_back(turns), _first(turns)
+    begun = telling_words(" ".join([own_words(first), *first.messages[-1:]]))
+    for at, turn in enumerate(turns):
+        if at in gone or is_doubted(turns, at) or (edited and not turn.edits):
+            continue
+        rise = _EARLY + (1 - _EARLY) * (at + 1) / len(turns)
+        for place, each in enumerate(statements(result_of(turn))[:_FIRST]):
+            text = _SPEAKER.sub("", each.text)
+            text = text[:1].upper() + text[1:]
+            is_told = not (each.is_listed or gives_order(f"{each.lead}: {text}")) and _says_by_itself(text)
+            if is_told and (turn == first or telling_words(text) & begun):
+                value = (1.0 if place < 2 else _LATER) * (_DONE if _PAST.search(text) else 1.0)
+                yield _Candidate(text, rise * value * (_NAMES if names_something(text) else 1.0), turn)
+
+
+def _says_by_itself(text: str) -> bool:
+    if is_question(text) or _LABELLED.match(text) or _LEANS.match(text) or leads("deictic", text):
+        return False
+    return not any(starts_with(kind, text) for kind in ("announcement", "admission", "consent", "offer"))
+
+
+def _first(turns: Sequence[Turn]) -> Turn:
+    """Return the first turn whose prompt tells something."""
+    return next((turn for turn in turns if width(own_words(turn)) > _SIDE_PROMPT), Turn())
+
+
+def _begun(turns: Sequence[Turn]) -> Iterator[_Candidate]:
+    """Give the first sentences of the first prompt that tells something, orders before questions."""
+    touched = Turn(edits=tuple(edit for turn in turns for edit in turn.edits))
+    for text in map(without_openings, sentences(own_words(_first(turns)))[:_BEGUN]):
+        yield _Candidate(text, _ASKED if is_question(text) else 1.0, touched if width(text) < _TELLS_LITTLE else Turn())
+
+
+def _in_file(head: str, turn: Turn) -> str:
+    """Return *head* behind the file that was edited most in *turn*, if it names none of them and there is room."""
+    names = [base_name(file) for file in turn.files]
+    if not head or not names or any(name.split(".")[0].casefold() in head.casefold() for name in names):
+        return head
+    sizes: Counter[str] = Counter()
+    for edit in turn.edits:
+        sizes[base_name(edit.file)] += 0 if edit.stopped else 1 + math.isqrt(edit.added + edit.removed)
+    named = f"{sizes.most_common(1)[0][0]}: {head}"
+    return named if width(named) <= _WIDEST else head
+
+
+def _head(text: str) -> str:
+    """Return *text*, or its first clause, if that can be a title; else nothing."""
+    text = re.sub(r"\A(?:@\S+\s+)+", "", text)
+    whole = text.rstrip(" :：.。!！")
+    if width(whole) <= _WIDEST:
+        return whole if _is_title(whole) and not text.endswith((":", "：")) else ""
+    for clause in () if _LEANS.match(whole) else _CLAUSES:
+        heads = [whole[: match.start()] for match in clause.finditer(whole)]
+        fit = [head for head in heads if width(head) >= _LEAST_CUT and _is_title(head) and not _UNFINISHED.search(head)]
+        if fit:
+            return fit[-1]
+    return ""
+
+
+def _is_title(text: str) -> bool:
+    is_whole = text.count("(") == text.count(")") and text.count("“") == text.count("”") and text.count('"') % 2 == 0
+    is_said = len(_WORD.findall(text)) >= _LEAST_WORDS or not text.isascii()
+    return _LEAST <= width(text) <= _WIDEST and is_said and is_whole and not re.search("[→·…]", text)

@@ -11,13 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtool.capture.captured import Record
-from memtool.capture.conversation import Conversation, Step
 from memtool.capture.queue import Job
 from memtool.capture.source import Source
 from memtool.capture.transcript.reader import read_transcript
 from memtool.capture.transcript.record_stream import mark_before, open_transcript
 from memtool.capture.transcript.text import compaction_text
-from memtool.capture.turns import turns_of
+from memtool.capture.turns import Conversation, Step, turns_of
 from memtool.errors import TranscriptUnreadable
 from memtool.vault.masking import Mask
 from memtool.workspace import Workspace
@@ -35,14 +34,18 @@ class ReadSession(NamedTuple):
     """A session as far as it is known.
 
     Args:
-        conversation: what was read now.
         source: its folder, times and size, and all of its turns.
+        edits: the files that were edited in what was read now.
+        told: the parts of the summary that the agent gave by itself.
+        start: from which byte on the transcript was read now.
         offset, mark, secrets: as in `Record`.
         mask: takes its secrets out of other texts.
     """
 
-    conversation: Conversation
     source: Source
+    edits: tuple[Step, ...] = ()
+    told: Mapping[str, str] = {}
+    start: int = 0
     offset: int = 0
     mark: int = 0
     secrets: int = 0
@@ -56,21 +59,26 @@ def read_session(work: Workspace, job: Job, record: Record = Record(), known: So
     again once it is known: it is masked in what came before it, too. *job* may know more of the session's end.
     """
     redact, secrets = work.redact.of_session(), 0
-    session = _read(job, Record() if record.secrets else record, known, redact)
-    for asked, said in pairwise(session.conversation.steps):
+    conversation, before = _read(job, Record() if record.secrets else record, known, redact)
+    for asked, said in pairwise(conversation.steps):
         if (asked.kind, said.kind) == ("answer", "prompt"):
             redact.learn_answer(asked.text, said.text)
     while secrets < redact.found < _MOST_SECRETS:
         secrets = redact.found
         redact.counts.clear()
-        session = _read(job, Record(), known, redact)
+        conversation, before = _read(job, Record(), known, redact)
     work.redact.counts.update(redact.counts)
-    return session._replace(secrets=redact.found)
+    source = source_of(conversation._replace(session_id=job.session_id), before, known.note if known else {})
+    offset = source.turns[-1].offset if source.turns else 0
+    mark = _mark(Path(job.transcript), offset)
+    return ReadSession(
+        source, conversation.edits, conversation.told, conversation.start, offset, mark, redact.found, redact.mask
+    )  # fmt: skip
 
 
-def source_of(conversation: Conversation, known: Source | None, note: Mapping[str, object]) -> Source:
-    """Return the source of *conversation*, which goes on where the turns of *known* end, with its *note*."""
-    before = known or Source()
+def source_of(conversation: Conversation, before: Source | None, note: Mapping[str, object]) -> Source:
+    """Return the source of *conversation*, which goes on where the turns *before* end, with its *note*."""
+    before = before or Source()
     return Source(
         conversation.session_id,
         conversation.client,
@@ -85,34 +93,25 @@ def source_of(conversation: Conversation, known: Source | None, note: Mapping[st
     )
 
 
-def _read(job: Job, record: Record, known: Source | None, redact: Redactor) -> ReadSession:
-    path = Path(job.transcript)
-    before = [turn for turn in known.turns if turn.offset < record.offset] if known else []
-    goes_on = known is not None and len(before) == len(known.turns) - 1
+def _read(job: Job, record: Record, known: Source | None, redact: Redactor) -> tuple[Conversation, Source | None]:
+    """Return what was read now, and the source with the turns that it goes on from; None if all was read."""
+    turns = tuple(turn for turn in known.turns if turn.offset < record.offset) if known else ()
+    before = known._replace(turns=turns) if known and len(turns) == len(known.turns) - 1 else None
     conversation = read_transcript(
-        path,
+        Path(job.transcript),
         redact,
         last_answer=job.said,
-        start=record.offset if goes_on else 0,
+        start=record.offset if before else 0,
         mark=record.mark,
         session_id=job.session_id,
-        cwd=known.cwd if known and goes_on else "",
+        cwd=before.cwd if before else "",
     )
-    note = known.note if known else {}
-    if not conversation.start:
-        known = None
-    conversation = _with_edits_of_helpers(conversation, path, redact)
+    before = before if conversation.start else None
+    conversation = _with_edits_of_helpers(conversation, Path(job.transcript), redact)
     if job.compaction and not any(step.kind == "compaction" and step.text for step in conversation.steps):
         summary = Step("compaction", redact(compaction_text(job.compaction)), conversation.ended_at)
         conversation = conversation._replace(steps=(*conversation.steps, summary))
-    source = source_of(conversation, known and known._replace(turns=tuple(before)), note)
-    conversation = conversation._replace(
-        cwd=source.cwd, branch=source.branch, title=source.title, started_at=source.started_at
-    )
-    offset = source.turns[-1].offset if source.turns else 0
-    return ReadSession(
-        conversation, source._replace(session_id=job.session_id), offset, _mark(path, offset), 0, redact.mask
-    )
+    return conversation, before
 
 
 def _mark(path: Path, offset: int) -> int:

@@ -10,15 +10,21 @@ from __future__ import annotations
 import gzip
 import json
 import os
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from typing import Any, NamedTuple, TypeVar, get_args
 
 from memtool.capture.turns import AgentPlan, Dialog, Fate, FileEdit, Run, Turn
+from memtool.capture.view import shown
 from memtool.errors import BrokenVaultFile
+from memtool.text.lines import one_line
+from memtool.text.tokens import index_terms
 from memtool.vault.files import make_folder, write_over
+from memtool.vault.forgotten import ForgottenTexts
 from memtool.vault.layout import Vault
+from memtool.vault.sessions import Draft, Line
 from memtool.vault.sources import ignore_sources, objects_in, read_lines, source_ref, unpacked
 from memtool.vault.state import writing_in
 
@@ -196,3 +202,115 @@ def _time(value: object) -> datetime | None:
         at = datetime.fromisoformat(value) if isinstance(value, str) else None
         return at if at and at.tzinfo else None
     return None
+
+
+class KeptNote(NamedTuple):
+    """The content of a note, and how it was made.
+
+    Args:
+        writer: `rules`, or the provider of a model; empty if there is none yet.
+        draft: what was written.
+        text: of the note as it was written, before the owner's own changes.
+        size: of the transcript that the writer has seen, in bytes.
+        former: the name that its file had before it followed the title of a model's note.
+    """
+
+    writer: str = ""
+    draft: Draft = Draft()
+    text: str = ""
+    size: int = 0
+    former: str = ""
+
+
+def kept_note(fields: Mapping[str, Any]) -> KeptNote:
+    """Return the note that a source holds; an empty one if it holds none."""
+    given = fields.get("draft")
+    lines = given.get("lines") if isinstance(given, dict) else None
+    made = [made_of(Line, line) for line in lines if isinstance(line, dict)] if isinstance(lines, list) else []
+    draft = made_of(Draft, {**given, "lines": tuple(filter(None, made))}) if isinstance(given, dict) else None
+    note = made_of(KeptNote, {**fields, "draft": draft or Draft()})
+    return note or KeptNote()
+
+
+def fields_of(note: KeptNote) -> dict[str, Any]:
+    """Return *note* as a source holds it."""
+    fields: dict[str, Any] = as_fields(note)
+    return fields
+
+
+_MARKS = re.compile(r"^\s*(?:[-*+]\s+(?:\[[ xX]\]\s+)?|#+\s+|\d+\.\s+)|\s*\((?:agent|user)\)\s*$")
+_LEAST = 0.5  # of the words of a line that stand in the turn that it came from
+
+
+class TurnRow(NamedTuple):
+    """A turn in a list.
+
+    Args:
+        number: from 1.
+        at: when it began.
+        typed: what the user typed, on one line.
+        ended: the end of it, on one line: the last message, else the last command, else the files.
+        size: of all its texts, in characters.
+    """
+
+    number: int
+    at: datetime | None
+    typed: str
+    ended: str
+    size: int
+
+
+def turn_rows(source: Source) -> list[TurnRow]:
+    """Return the turns of *source* as a list shows them."""
+    return [
+        TurnRow(number, turn.at, one_line(turn.typed), _ended(turn), len(turn_text(turn, number)))
+        for number, turn in enumerate(source.turns, 1)
+    ]
+
+
+def turn_text(turn: Turn, number: int) -> str:
+    """Return the whole *turn*, which has this *number*."""
+    return shown([turn], 0, first=number)
+
+
+def without_forgotten(source: Source, gone: ForgottenTexts) -> Source:
+    """Return *source* with `[forgotten]` in its turns where they say what is *gone*."""
+    return source._replace(turns=tuple(_hidden(turn, gone) for turn in source.turns))
+
+
+def _hidden(value: Any, gone: ForgottenTexts) -> Any:  # noqa: ANN401  (a turn, or anything that it holds)
+    if isinstance(value, str):
+        return gone.hidden_in(value)
+    if not isinstance(value, tuple):
+        return value
+    parts = [_hidden(each, gone) for each in value]
+    return value._make(parts) if hasattr(value, "_make") else tuple(parts)
+
+
+def turn_of(source: Source, line: str) -> int:
+    """Return the number of the turn that the *line* of a note came from: as its writer said, else by its words.
+
+    0 if no turn holds them.
+    """
+    for each in kept_note(source.note).draft.lines:
+        if each.text == line and each.turn:
+            return each.turn
+    return _by_words(source.turns, line)
+
+
+def without_marks(line: str) -> str:
+    """Return what a *line* of a note says, without its bullet, check box and author."""
+    return _MARKS.sub("", line).strip()
+
+
+def _by_words(turns: Sequence[Turn], line: str) -> int:
+    wanted = set(index_terms(line))
+    shares = [len(wanted.intersection(index_terms(turn_text(turn, 1)))) for turn in turns]
+    most = max(shares, default=0)
+    return len(shares) - shares[::-1].index(most) if wanted and most >= _LEAST * len(wanted) else 0
+
+
+def _ended(turn: Turn) -> str:
+    last = turn.runs[-1] if turn.runs else None
+    work = f"{last.command}: {last.error or last.last_line or 'passed'}" if last else ", ".join(turn.files)
+    return one_line(turn.said or work)

@@ -71,7 +71,7 @@ def command(
 
 
 def _rewrite(session: Session, refs: tuple[str, ...], writer: str) -> None:
-    from memtool.capture.rewriting import rewrite_notes
+    from memtool.capture.session_capture import rewrite_notes
     from memtool.cli.show import find_kept
 
     session.vault.check_made()

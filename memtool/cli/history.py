@@ -191,8 +191,7 @@ def _place(session: Session, ref: str) -> Ref:
 
 def _with_turn(vault: Vault, origin: Origin) -> Origin:
     """Return *origin* with the turn of its session that it came from, if the session's source holds it."""
-    from memtool.capture.session_turns import turn_of, without_marks
-    from memtool.capture.source import find_source
+    from memtool.capture.source import find_source, turn_of, without_marks
     from memtool.vault.session_names import note_of, session_at
 
     if not origin.session or any(mark in origin.session for mark in "#/:"):

@@ -144,7 +144,7 @@ def _fact(session: Session, fact: Reading, level: int) -> Reading:
 
 def _show_turns(session: Session, ref: str, number: int) -> None:
     """Print the list of the turns, or the turn with this *number*, or those that the lines of *ref* came from."""
-    from memtool.capture.session_turns import turn_of, turn_rows, turn_text
+    from memtool.capture.source import turn_of, turn_rows, turn_text
 
     source, lines = _source(session, ref)
     numbers = [number] if number else list(dict.fromkeys(filter(None, (turn_of(source, line) for line in lines))))
@@ -177,8 +177,7 @@ def _show_turns(session: Session, ref: str, number: int) -> None:
 
 def _source(session: Session, ref: str) -> tuple[Source, list[str]]:
     """Return the source of the session that *ref* means, and the lines of its note that *ref* names."""
-    from memtool.capture.session_turns import without_forgotten
-    from memtool.capture.source import read_source
+    from memtool.capture.source import read_source, without_forgotten
     from memtool.index.filters import Filter
     from memtool.index.lookup import find_session, forgotten_of
 
@@ -201,7 +200,7 @@ def find_kept(session: Session, ref: str) -> tuple[str, list[str]]:
     Raises:
         NoteNotFound, UsageError
     """
-    from memtool.capture.session_turns import without_marks
+    from memtool.capture.source import without_marks
     from memtool.vault.files import read_text
     from memtool.vault.session_names import session_of
 

@@ -7,8 +7,7 @@ from functools import partial
 
 import click
 
-from memtool.capture.by_hand import keep_what_is_by_hand
-from memtool.capture.note_place import part_same_names
+from memtool.capture.note_place import keep_what_is_by_hand, part_same_names
 from memtool.cli import output
 from memtool.cli.options import with_json
 from memtool.cli.session import Session

@@ -10,9 +10,8 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from memtool.capture.daily_lines import daily_ref
-from memtool.capture.note_summary import queue_summary
 from memtool.capture.queue import start_worker
-from memtool.capture.session_note import save_session
+from memtool.capture.saved import queue_summary, save_session
 from memtool.errors import MemtoolError, UsageError
 from memtool.history.one_commit import Kept, alone, commit, keep_edits
 from memtool.index.engine import catch_up

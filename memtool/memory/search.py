@@ -19,8 +19,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from memtool.capture.session_turns import TurnRow, turn_rows, turn_text, without_forgotten
-from memtool.capture.source import read_source
+from memtool.capture.source import TurnRow, read_source, turn_rows, turn_text, without_forgotten
 from memtool.errors import MemtoolError, SessionNotFound, UsageError
 from memtool.index.engine import Index, Unbuilt, place_of, use_index
 from memtool.index.filters import Filter, Transcripts, only_time

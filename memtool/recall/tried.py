@@ -7,8 +7,8 @@ from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
 from memtool.capture.checks import check_in
-from memtool.capture.conversation import EDITING_TOOLS
-from memtool.capture.transcript.record_fields import SHELL_TOOL, content_of, results_in, text_at
+from memtool.capture.transcript import EDITING_TOOLS, SHELL_TOOL
+from memtool.capture.transcript.record_fields import content_of, results_in, text_at
 from memtool.capture.transcript.record_stream import Record, Tally, open_transcript, read_records
 from memtool.text.lines import one_line, shortened
 

@@ -14,8 +14,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from memtool.capture.conversation import EDITING_TOOLS
 from memtool.capture.heard import READING_TOOL, heard_path
+from memtool.capture.transcript import EDITING_TOOLS
 from memtool.capture.transcript.record_fields import content_of, is_by_a_person, text_at, text_in
 from memtool.vault.project_area import shown_path
 from memtool.vault.session_names import session_at

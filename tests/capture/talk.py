@@ -13,9 +13,8 @@ from pathlib import Path
 from capture import transcripts as written
 from capture.transcripts import Record
 
-from memtool.capture.conversation import Conversation
 from memtool.capture.rules_note import write_by_rules
-from memtool.capture.turns import turns_of
+from memtool.capture.turns import Conversation, turns_of
 from memtool.vault.sessions import SessionNote, render_session
 
 TALKS = Path(__file__).parent / "talks"

@@ -6,9 +6,8 @@ import pytest
 from notes import text_of
 from two_machines import git
 
-from memtool.capture.by_hand import keep_what_is_by_hand, own_words
-from memtool.capture.kept_note import KeptNote, fields_of
-from memtool.capture.source import Source, write_source
+from memtool.capture.note_place import keep_what_is_by_hand, own_words
+from memtool.capture.source import KeptNote, Source, fields_of, write_source
 from memtool.history.one_commit import commit_noted
 from memtool.history.uncommitted import note_uncommitted
 from memtool.vault.daily import DailyEntry, DailySession, add_entries, add_sessions, render_daily

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from memtool.capture.conversation import Step, Steps
+from memtool.capture.turns import Step, Steps
 
 KINDS = {
     "prompt": Step("prompt", "问" * 3_000),

@@ -15,11 +15,10 @@ from memtool.capture import daily_lines, drain, session_capture, session_reading
 from memtool.capture.captured import read_record, write_record
 from memtool.capture.daily_lines import Edit, write_edit
 from memtool.capture.drain import Drained
-from memtool.capture.kept_note import kept_note
 from memtool.capture.log import WARNING, LogEntry
 from memtool.capture.model_note import ModelNote
 from memtool.capture.queue import LEASE, PAUSES, SWEEP, Job, Queue, only_worker
-from memtool.capture.source import find_source
+from memtool.capture.source import find_source, kept_note
 from memtool.capture.transcript import reader
 from memtool.capture.turns import Turn
 from memtool.errors import Busy, NotWritable, ProviderFailed

@@ -4,9 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memtool.capture.kept_note import KeptNote, fields_of, kept_note
-from memtool.capture.session_turns import turn_of
-from memtool.capture.source import Source, read_source, write_source
+from memtool.capture.source import KeptNote, Source, fields_of, kept_note, read_source, turn_of, write_source
 from memtool.capture.turns import Turn
 from memtool.vault.layout import Vault
 from memtool.vault.sessions import Draft, Line

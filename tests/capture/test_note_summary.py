@@ -9,8 +9,9 @@ import pytest
 from desk import Desk
 from scripted_models import serve_models
 
-from memtool.capture import note_summary
+from memtool.capture import saved
 from memtool.capture.model_note import ModelNote
+from memtool.capture.saved import queue_summary
 from memtool.settings.sections import ModelSettings
 from memtool.vault.sessions import Draft
 
@@ -25,12 +26,12 @@ def ref(desk: Desk) -> str:
 
 def answers(monkeypatch: pytest.MonkeyPatch, draft: Draft | None, **more: Any) -> None:
     answer = ModelNote(draft, None, more.get("reasons", ()), more.get("may_pass", False))
-    monkeypatch.setattr(note_summary, "note_with_model", lambda *_, **__: answer)
+    monkeypatch.setattr(saved, "note_with_model", lambda *_, **__: answer)
 
 
 def test_the_worker_writes_the_summary_and_commits_it(desk: Desk, ref: str, monkeypatch: pytest.MonkeyPatch) -> None:
     answers(monkeypatch, Draft("Retries", summary="a failed job is retried twice, 然后停放"))
-    assert note_summary.queue_summary(desk.work, ref, TEXT)
+    assert queue_summary(desk.work, ref, TEXT)
     desk.drain()
     assert '\nsummary: "a failed job is retried twice, 然后停放"\n' in desk.read(ref)
     assert (desk.queue.waiting(), desk.told, desk.git("status", "--porcelain")) == ([], [], "")
@@ -39,7 +40,7 @@ def test_the_worker_writes_the_summary_and_commits_it(desk: Desk, ref: str, monk
 
 def test_a_model_that_is_away_is_asked_again_later(desk: Desk, ref: str, monkeypatch: pytest.MonkeyPatch) -> None:
     answers(monkeypatch, None, reasons=("openai: cannot be reached",), may_pass=True)
-    note_summary.queue_summary(desk.work, ref, TEXT)
+    queue_summary(desk.work, ref, TEXT)
     desk.drain()
     assert [job.reason for job in desk.queue.waiting()] == ["openai: cannot be reached"]
     assert "summary:" not in desk.read(ref)
@@ -51,20 +52,20 @@ def test_a_note_that_is_gone_or_has_a_summary_is_left_alone(
     answers(monkeypatch, Draft("something else"))
     path = desk.vault.root / ref
     path.write_text(desk.read(ref).replace("---\n", "---\nsummary: mine\n", 1), encoding="utf-8")
-    note_summary.queue_summary(desk.work, ref, TEXT)
+    queue_summary(desk.work, ref, TEXT)
     desk.drain()
     assert "summary: mine" in desk.read(ref)
     assert "something else" not in desk.read(ref)
     path.unlink()
-    note_summary.queue_summary(desk.work, ref, TEXT)
+    queue_summary(desk.work, ref, TEXT)
     desk.drain()
     assert (desk.queue.waiting(), desk.told, path.exists()) == ([], [], False)
 
 
 def test_a_short_note_and_one_without_a_model_need_no_summary(desk: Desk, ref: str) -> None:
-    assert not note_summary.queue_summary(desk.work, ref, "Run `make seed` first.")
+    assert not queue_summary(desk.work, ref, "Run `make seed` first.")
     desk.settings = desk.settings._replace(llm=ModelSettings())
-    assert not note_summary.queue_summary(desk.work, ref, TEXT)
+    assert not queue_summary(desk.work, ref, TEXT)
     assert desk.queue.waiting() == []
 
 
@@ -75,7 +76,7 @@ def test_the_answer_of_a_model_is_let_in_only_as_the_note_bears_it(desk: Desk, r
         llm = desk.settings.llm._replace(openai_base_url=f"{server.url}/v1", openai_model="small")
         desk.settings = desk.settings._replace(llm=llm)
         server.text = json.dumps({"title": title, "summary": "The mail server was hacked by strangers"})
-        note_summary.queue_summary(desk.work, ref, TEXT)
+        queue_summary(desk.work, ref, TEXT)
         desk.drain()
         question = server.requests[0].question["messages"][-1]["content"]
     assert f'\nsummary: "{title}"\n' in desk.read(ref)

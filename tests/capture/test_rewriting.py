@@ -11,7 +11,7 @@ from desk import Desk
 from memtool.capture import session_capture
 from memtool.capture.model_note import ModelNote
 from memtool.capture.queue import only_worker
-from memtool.capture.rewriting import RewrittenNotes, rewrite_notes
+from memtool.capture.session_capture import RewrittenNotes, rewrite_notes
 from memtool.capture.source import find_source, write_source
 from memtool.errors import Busy
 from memtool.llm import Answer

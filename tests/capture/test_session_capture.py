@@ -15,7 +15,6 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from notes import said_as
 
 from memtool.capture.captured import Record, read_record
-from memtool.capture.conversation import Conversation
 from memtool.capture.queue import Job
 from memtool.capture.session_reading import ReadSession, read_session
 from memtool.capture.source import Source, read_source, write_source
@@ -131,8 +130,7 @@ def record_of(session: ReadSession) -> Record:
 
 def known(session: ReadSession) -> object:
     """Return all that a note is made of."""
-    told = session.conversation
-    return session.source, told.cwd, told.branch, told.title, told.started_at, told.ended_at, told.size
+    return session.source
 
 
 @pytest.mark.slow
@@ -144,7 +142,7 @@ def test_a_transcript_that_grew_is_read_as_if_it_were_read_whole(
     path = desk.home / "one.jsonl"
     content = written(events)
     job = Job("one", str(path))
-    session = ReadSession(Conversation(), Source())
+    session = ReadSession(Source())
     for cut in [*sorted(cuts), 1.0]:
         path.write_bytes(content[: round(cut * len(content))])
         session = read_on(desk, job, session)
@@ -166,7 +164,7 @@ def read_twice(desk: Desk, first: bytes, then: bytes) -> ReadSession:
 def test_only_what_is_new_is_read(desk: Desk) -> None:
     before, after = TURNS
     session = read_twice(desk, after, after + before.replace(b"uuid-", b"other-"))
-    assert session.conversation.start == len(before)
+    assert session.start == len(before)
     assert [turn.typed[:3] for turn in session.source.turns] == ["Why", "不对，", "Why"]
 
 
@@ -174,7 +172,7 @@ def test_a_transcript_that_was_replaced_or_cut_is_read_whole_again(desk: Desk) -
     other = TURNS[1].replace(b"Safari", b"Chrome")
     assert read_twice(desk, TURNS[1], other).source.turns[0].typed.endswith("Chrome?")
     shorter = read_twice(desk, TURNS[1], TURNS[0][:-300])
-    assert (shorter.conversation.start, len(shorter.source.turns)) == (0, 1)
+    assert (shorter.start, len(shorter.source.turns)) == (0, 1)
     assert read_twice(desk, TURNS[1], b"").source.turns == ()
 
 
@@ -207,7 +205,7 @@ def test_a_helpers_edit_is_told_once_however_often_its_session_is_read(desk: Des
         desk.drain()
     source = read_source(desk.vault, "one")
     session = read_session(desk.work, Job("one", str(path)), read_record(desk.vault, "one"), source)
-    assert session.conversation.start > 0
+    assert session.start > 0
     assert [turn.files for turn in session.source.turns] == [
         ("/src/shop/词法0.ts",), ("/src/shop/词法1.ts",), ("/src/shop/词法2.ts",),
     ]  # fmt: skip

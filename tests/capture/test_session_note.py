@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from memtool.capture.conversation import Conversation
-from memtool.capture.session_note import daily_sessions, last_minute, shown_file
+from memtool.capture.session_capture import daily_sessions, last_minute, shown_file
+from memtool.capture.source import Source
 from memtool.vault.daily import DailySession, add_session, listed_sessions
 from memtool.vault.sessions import Draft, SessionNote
 
 HOME, ROOT = Path("/home/anna"), Path("/home/anna/src/shop")
 CHINA = timezone(timedelta(hours=8))
 NOW = datetime(2026, 2, 12, 12, 0, tzinfo=CHINA)
-CONVERSATION = Conversation(
+CONVERSATION = Source(
     session_id="3f2a9c",
     started_at=datetime(2026, 2, 10, 6, 0, 59, tzinfo=UTC),
     ended_at=datetime(2026, 2, 12, 16, 30, tzinfo=UTC),
@@ -34,8 +34,8 @@ def test_a_note_says_when_the_session_was_last_heard_of() -> None:
     backwards = CONVERSATION._replace(started_at=CONVERSATION.ended_at, ended_at=CONVERSATION.started_at)
     assert last_minute(CONVERSATION, NOW, CHINA) == "2026-02-13 00:30"
     assert last_minute(backwards, NOW, CHINA) == "2026-02-10 14:00"
-    ends = Conversation(started_at=datetime.min.replace(tzinfo=CHINA), ended_at=datetime.max.replace(tzinfo=UTC))
-    assert last_minute(ends, NOW, CHINA) == last_minute(Conversation(), NOW, CHINA) == "2026-02-12 12:00"
+    ends = Source(started_at=datetime.min.replace(tzinfo=CHINA), ended_at=datetime.max.replace(tzinfo=UTC))
+    assert last_minute(ends, NOW, CHINA) == last_minute(Source(), NOW, CHINA) == "2026-02-12 12:00"
 
 
 @pytest.mark.parametrize(

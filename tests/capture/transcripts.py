@@ -8,8 +8,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from memtool.capture.conversation import Conversation
 from memtool.capture.transcript.reader import read_transcript
+from memtool.capture.turns import Conversation
 
 Record = dict[str, Any]
 

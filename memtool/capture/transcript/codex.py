@@ -14,6 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from memtool.capture.transcript import ASKING_TOOL, SHELL_TOOL
 from memtool.capture.transcript.forms import (
     ROLLED_BACK,
     KeptSession,
@@ -28,7 +29,7 @@ from memtool.capture.transcript.forms import (
     typed,
     use,
 )
-from memtool.capture.transcript.record_fields import ASKING_TOOL, IN_BACKGROUND, SHELL_TOOL, text_at
+from memtool.capture.transcript.record_fields import IN_BACKGROUND, text_at
 from memtool.capture.transcript.record_stream import Record, Tally, read_records
 from memtool.capture.transcript.text import edits_in_patch, inside, patch_in
 from memtool.redaction import CONTEXT_TAG

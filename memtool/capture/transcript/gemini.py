@@ -15,6 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from memtool.capture.transcript import ASKING_TOOL, SHELL_TOOL
 from memtool.capture.transcript.forms import (
     REWOUND,
     KeptSession,
@@ -29,7 +30,7 @@ from memtool.capture.transcript.forms import (
     typed,
     use,
 )
-from memtool.capture.transcript.record_fields import ASKING_TOOL, SHELL_TOOL, text_at
+from memtool.capture.transcript.record_fields import text_at
 from memtool.capture.transcript.record_stream import Record, Tally, read_records
 from memtool.capture.transcript.text import without_injected
 from memtool.redaction import CONTEXT_TAG

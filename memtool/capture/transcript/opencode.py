@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from memtool.capture.conversation import EDITING_TOOLS
+from memtool.capture.transcript import ASKING_TOOL, EDITING_TOOLS, SHELL_TOOL
 from memtool.capture.transcript.forms import (
     KeptSession,
     Transcript,
@@ -28,7 +28,7 @@ from memtool.capture.transcript.forms import (
     typed,
     use,
 )
-from memtool.capture.transcript.record_fields import ASKING_TOOL, SHELL_TOOL, text_at
+from memtool.capture.transcript.record_fields import text_at
 from memtool.capture.transcript.record_stream import Record
 from memtool.capture.transcript.text import edits_in_patch
 from memtool.errors import TranscriptUnreadable

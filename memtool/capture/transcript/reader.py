@@ -8,18 +8,16 @@ from datetime import datetime
 from pathlib import Path
 
 from memtool.capture.checks import FAILED, UNSURE, check_in, error_lines, fault_in, is_sure_to_have_failed
-from memtool.capture.conversation import EDITING_TOOLS, OPENING, Conversation, EditSize, Step, Steps
+from memtool.capture.transcript import ASKING_TOOL, EDITING_TOOLS, PLANNING_TOOL, SHELL_TOOL
 from memtool.capture.transcript.forms import HEAD, Transcript, form_of
 from memtool.capture.transcript.record_fields import (
-    ASKING_TOOL,
     IN_BACKGROUND,
     NO_ANSWER,
-    PLANNING_TOOL,
-    SHELL_TOOL,
     SILENT,
     TITLES,
     TOLD_SUMMARY,
     Call,
+    EditSize,
     Result,
     answers_in,
     calls_in,
@@ -53,6 +51,7 @@ from memtool.capture.transcript.text import (
     without_injected,
     without_pastes,
 )
+from memtool.capture.turns import OPENING, Conversation, Step, Steps
 from memtool.clients import CLIENTS
 from memtool.errors import TranscriptUnreadable
 from memtool.vault.sessions import TOLD, told_in

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import PurePosixPath, PureWindowsPath
 from typing import Any, NamedTuple
 
-from memtool.capture.conversation import EDITING_TOOLS, EditSize
+from memtool.capture.transcript import ASKING_TOOL, EDITING_TOOLS, PLANNING_TOOL, SHELL_TOOL
 from memtool.capture.transcript.record_stream import Record
 from memtool.capture.transcript.text import inside, said_on_refusal
 from memtool.text.lines import one_line
@@ -25,7 +25,6 @@ SILENT = frozenset(
     worktree-state
     """.split()
 )
-ASKING_TOOL, PLANNING_TOOL, SHELL_TOOL = "AskUserQuestion", "ExitPlanMode", "Bash"
 IN_BACKGROUND = "Command running in background"  # how the result of a command begins that goes on
 NO_ANSWER = "No response requested."  # what the model says where it has nothing to say
 
@@ -55,6 +54,15 @@ _STOPPED = (
 _PERSON, _SOURCES = "human", ("", "typed", "sdk", "queued", "suggestion_accepted")  # origins of what a person wrote
 _REJECTED = "user-rejected"
 _LAST_WITHOUT_KIND = (2, 1, 197)  # version of the client up to which a denial is known by its sentence only
+
+
+class EditSize(NamedTuple):
+    """The size of an edit: lines *added* and *removed*, and the first of each that says something."""
+
+    added: int = 0
+    removed: int = 0
+    line: str = ""
+    was: str = ""
 
 
 class Call(NamedTuple):

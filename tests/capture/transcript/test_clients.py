@@ -24,10 +24,9 @@ from capture.transcript.client_files import (
 )
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from memtool.capture.conversation import Conversation
 from memtool.capture.transcript.forms import check_transcript, form_of_client
 from memtool.capture.transcript.reader import read_transcript
-from memtool.capture.turns import turns_of
+from memtool.capture.turns import Conversation, turns_of
 from memtool.errors import TranscriptUnreadable
 
 CLIENTS = ("codex", "gemini", "opencode")

@@ -10,8 +10,8 @@ import pytest
 from capture.transcripts import Record, assistant, call, read, result, user
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from memtool.capture.conversation import Conversation, Step
 from memtool.capture.transcript.reader import read_transcript
+from memtool.capture.turns import Conversation, Step
 from memtool.errors import TranscriptUnreadable
 
 CONTINUED = "This session is being continued from a previous conversation that ran out of context."
