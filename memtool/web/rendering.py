@@ -23,6 +23,7 @@ from markupsafe import Markup
 
 from memtool.consolidate.review import stored_proposals, weeks_to_review
 from memtool.errors import MemtoolError
+from memtool.resources import shipped
 from memtool.vault.kinds import CATEGORIES, KINDS
 from memtool.web.feed import Wanted
 from memtool.web.problem_details import Refusal
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from jinja2 import Environment
     from markdown_it import MarkdownIt
 
-LANGUAGES = ("en", "zh")
 YEAR = 31_536_000  # seconds
 
 _HERE = Path(__file__).parent
@@ -73,7 +73,7 @@ def rendered(request: Request, work: Workspace, template: str, *, status: int = 
         .render(
             t=words_in(language),
             language=language,
-            languages=LANGUAGES,
+            languages=languages(),
             kinds=("prompt", "edit", *KINDS),
             categories=CATEGORIES,
             static={name: f"/static/{name}?v={file.version}" for name, file in static_files().items()},
@@ -92,14 +92,14 @@ def rendered(request: Request, work: Workspace, template: str, *, status: int = 
 def _language(request: Request, work: Workspace) -> tuple[str, bool]:
     """Return the language of the page, and whether it was chosen just now."""
     chosen = request.query_params.get("lang", "")
-    if chosen in LANGUAGES:
+    if chosen in languages():
         return chosen, True
     wanted = [
         request.cookies.get(_COOKIE, ""),
         request.headers.get("accept-language", "")[:2].casefold(),
         work.language,
     ]
-    return next((each for each in wanted if each in LANGUAGES), LANGUAGES[0]), False
+    return next((each for each in wanted if each in languages()), languages()[0]), False
 
 
 async def form_of(request: Request) -> dict[str, str]:
@@ -145,9 +145,18 @@ def _day(date: str, t: Mapping[str, Any]) -> str:
 
 
 @cache
+def languages() -> tuple[str, ...]:
+    """Return the languages that pages are in, English first: those with a `page.toml` in their folder of `rules`."""
+    found = sorted(path.parent.name for path in shipped("rules").glob("*/page.toml"))
+    return tuple(sorted(found, key=lambda code: code != "en"))
+
+
+@cache
 def words_in(language: str) -> Mapping[str, Any]:
-    """Return what pages say in one of `LANGUAGES`."""
-    words = tomllib.loads((_HERE / "words" / f"{language}.toml").read_text(encoding="utf-8"))
+    """Return the words of pages in one of `languages()`; what it lacks is in English."""
+    words = {**words_in("en")} if language != "en" else {}
+    for name, own in tomllib.loads((shipped("rules") / language / "page.toml").read_text(encoding="utf-8")).items():
+        words[name] = {**words.get(name, {}), **own} if isinstance(own, dict) else own
     labels = {name: kind.label or name for name, kind in KINDS.items()}  # of a kind that is not translated yet
     return {**words, "kind_names": {**labels, **words["kind_names"]}}
 

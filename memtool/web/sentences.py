@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import tomllib
 from functools import cache, lru_cache
-from pathlib import Path
 
-_FOLDER = Path(__file__).parent / "words"
+from memtool.resources import shipped
+
 _JOINTS = ((": ", "："), (". ", "。"))  # between two sentences, and the same in Chinese
 _DEEPEST = 3  # parts within parts
 _LONGEST = 2_000  # characters
@@ -36,7 +36,7 @@ def _said(sentence: str, language: str, depth: int) -> str:
 
 @cache
 def _forms(language: str) -> tuple[tuple[re.Pattern[str], str], ...]:
-    path = _FOLDER / f"sentences.{language}.toml"
+    path = shipped("rules") / language / "sentences.toml"
     if not path.exists():
         return ()  # English is what the sentences are in
     table = tomllib.loads(path.read_text(encoding="utf-8"))
