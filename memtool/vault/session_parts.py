@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import NamedTuple
 
+from memtool.named_tuple import NamedTuple
 from memtool.text.frontmatter import split_front_matter
 from memtool.vault.session_text import joined_lines, quoted_lines, read_line
 

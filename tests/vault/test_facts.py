@@ -266,7 +266,7 @@ def test_what_came_to_its_end_is_not_superseded_again() -> None:
     facts = supersede((make("a"), make("c")), "a", make("b"))
     with pytest.raises(MemtoolError, match="'a' is superseded by 'b' already"):
         supersede(facts, "a", make("d"))
-    with pytest.raises(MemtoolError, match="'c' is already archived"):
+    with pytest.raises(MemtoolError, match="'c' is archived already"):
         supersede(archive(facts, "c"), "c", make("d"))
     with pytest.raises(MemtoolError, match="superseded by 'b'"):
         archive(facts, "a")
