@@ -17,7 +17,7 @@ from memtool.consolidate.week import read_run
 from memtool.text.lines import counted
 
 if TYPE_CHECKING:
-    from memtool.schedules.schedule_files import Schedule
+    from memtool.schedules.schedule import Schedule
 
 
 @click.group()
@@ -35,11 +35,11 @@ def install(session: Session, *, kind: str | None, dry_run: bool) -> None:
     This is a systemd timer, a launchd agent, a line in the crontab or a Windows task. Running it again changes nothing.
     Another kind replaces the first; each vault has its own schedule.
     """
-    from memtool.schedules import schedule, schedule_files
+    from memtool.schedules import schedule
 
     session.vault.check_made()
     work = session.work
-    plan = schedule_files.plan(work, kind or schedule.choose_kind(work))
+    plan = schedule.plan(work, kind or schedule.choose_kind(work))
     changed = False if dry_run else schedule.install(work, plan)
     if session.emits({**_fields(plan), "changed": changed, "dry_run": dry_run}):
         return

@@ -1,47 +1,153 @@
-"""The weekly run, put into the hands of the system: systemd, launchd, cron or the Task Scheduler of Windows.
+"""The weekly run, set up with the system: systemd, launchd, cron or the Task Scheduler of Windows.
 
-What is written is made from the files in `cron/`. Everything of ours bears a name that belongs to one vault: two vaults
-have two schedules, and taking one out leaves alone whatever else stands there.
+The files are made from those in `cron/`. Everything of ours has a name that belongs to one vault: two vaults have two
+schedules, and removing one leaves everything else alone.
 """
 
 from __future__ import annotations
 
 import datetime as dt
+import hashlib
+import os
 import re
 import shlex
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from html import unescape
+from html import escape, unescape
 from pathlib import Path
 from typing import NamedTuple
 
 from memtool.consolidate.week import last_week, was_run
-from memtool.errors import MemtoolError, NotWritable, ProviderMissing
+from memtool.errors import BadSetting, MemtoolError, NotWritable, ProviderMissing
 from memtool.installation import how_to_add
+from memtool.processes import ISOLATED
+from memtool.resources import shipped
 from memtool.schedules.missed_week import keep_schedule, kept_schedule
-from memtool.schedules.schedule_files import (
-    CRON,
-    CRONTAB,
-    KINDS,
-    LAUNCHD,
-    MAKERS,
-    SYSTEMD,
-    WINDOWS,
-    Schedule,
-    command_of,
-    plan,
-)
 from memtool.vault import files
 from memtool.workspace import Workspace
 
+SYSTEMD, LAUNCHD, CRON, WINDOWS = "systemd", "launchd", "cron", "windows"
+KINDS = (SYSTEMD, LAUNCHD, CRON, WINDOWS)
+CRONTAB = Path("crontab -l")  # in the place of the path of the user's crontab
 _PROGRAMS = {SYSTEMD: "systemctl", LAUNCHD: "launchctl", CRON: "crontab", WINDOWS: "schtasks"}
+_WEEKLY = ("consolidate", "--week", "last", "--once")
+_FIELD = re.compile(r"\{(\w+)\}")
 _AT = dt.time(9, 17)  # as the files in `cron/` say it; in local time
 _PATIENCE = 30.0  # seconds for a program of the system
 _LONGEST_PAUSE = 60.0  # seconds; a machine may sleep in between
+
+
+class Schedule(NamedTuple):
+    """A schedule for one vault.
+
+    Args:
+        kind: one of `KINDS`.
+        name: its name; another one for each vault.
+        texts: what is written, by path; of cron, one line of the crontab at the path `crontab -l`.
+        start: the commands that put it in force.
+        stop: the commands that take it out, before its files go.
+        check: the command that succeeds while it is in force.
+    """
+
+    kind: str
+    name: str
+    texts: Mapping[Path, str]
+    start: tuple[tuple[str, ...], ...]
+    stop: tuple[tuple[str, ...], ...]
+    check: tuple[str, ...]
+
+
+def command_of(root: Path) -> tuple[str, ...]:
+    """Return the program and the arguments that consolidate the last week of the vault at *root*."""
+    return (sys.executable, *ISOLATED, "-m", "memtool", "--vault", str(root), *_WEEKLY)
+
+
+def name_of(root: Path) -> str:
+    """Return the name of the schedule of the vault at *root*."""
+    return f"memtool-weekly-{hashlib.sha256(os.fsencode(root)).hexdigest()[:8]}"
+
+
+def plan(work: Workspace, kind: str) -> Schedule:
+    """Return the schedule of *kind* for the vault.
+
+    Raises:
+        BadSetting: a path cannot be written into such a file.
+    """
+    for word in command_of(work.vault.root):
+        if not word.isprintable():  # a line break, or bytes that are not Unicode
+            shown = word.encode("utf-8", "replace").decode()
+            hint = "Give the folder another name."
+            raise BadSetting(f"'{shown}' has characters that no schedule can hold", hint=hint)
+    return MAKERS[kind](work, work.vault.root, name_of(work.vault.root))
+
+
+def _systemd(work: Workspace, root: Path, name: str) -> Schedule:
+    folder = Path(work.environ.get("XDG_CONFIG_HOME") or work.home / ".config") / "systemd" / "user"
+    user, timer = ("systemctl", "--user"), f"{name}.timer"
+    words = _systemd_words(command_of(root))
+    texts = {
+        folder / f"{name}.service": _filled("memtool.service", root, name, _of_systemd, words),
+        folder / timer: _filled("memtool.timer", root, name, _of_systemd),
+    }
+    reload = (*user, "daemon-reload")
+    start, stop = (reload, (*user, "enable", "--now", timer)), ((*user, "disable", "--now", timer), reload)
+    return Schedule(SYSTEMD, name, texts, start, stop, (*user, "is-active", timer))
+
+
+def _launchd(work: Workspace, root: Path, name: str) -> Schedule:
+    path = work.home / "Library" / "LaunchAgents" / f"{name}.plist"
+    words = "\n".join(f"    <string>{escape(word)}</string>" for word in command_of(root))
+    domain = f"gui/{os.getuid() if hasattr(os, 'getuid') else 0}"
+    texts = {path: _filled("memtool.plist", root, name, escape, words)}
+    start, stop = ("launchctl", "bootstrap", domain, str(path)), ("launchctl", "bootout", f"{domain}/{name}")
+    return Schedule(LAUNCHD, name, texts, (start,), (stop,), ("launchctl", "print", f"{domain}/{name}"))
+
+
+def _cron(_: Workspace, root: Path, name: str) -> Schedule:
+    line = _filled("crontab", root, name, _of_cron, " ".join(map(_of_cron, command_of(root))))
+    return Schedule(CRON, name, {CRONTAB: line}, (), (), ("crontab", "-l"))
+
+
+def _windows(work: Workspace, root: Path, name: str) -> Schedule:
+    path = work.cache / "schedule" / f"{name}.xml"  # the system keeps its own; this one says later what was asked for
+    words = escape(subprocess.list2cmdline(command_of(root)[1:]))
+    texts = {path: _filled("memtool.xml", root, name, escape, words)}
+    start, stop = (
+        ("schtasks", "/create", "/tn", name, "/xml", str(path), "/f"),
+        ("schtasks", "/delete", "/tn", name, "/f"),
+    )
+    return Schedule(WINDOWS, name, texts, (start,), (stop,), ("schtasks", "/query", "/tn", name))
+
+
+MAKERS: Mapping[str, Callable[[Workspace, Path, str], Schedule]] = {
+    SYSTEMD: _systemd, LAUNCHD: _launchd, CRON: _cron, WINDOWS: _windows,
+}  # fmt: skip
+
+
+def _filled(name: str, root: Path, own: str, quote: Callable[[str], str], command: str = "") -> str:
+    """Return the file *name* of `cron/` with its fields filled in; braces in a path are no field."""
+    text = (shipped("cron") / name).read_text(encoding="utf-8")
+    values = {"name": own, "vault": quote(str(root)), "settings": quote(str(root / "memtool.toml")), "command": command}
+    values["python"] = quote(sys.executable)
+    return _FIELD.sub(lambda match: values.get(match[1], match[0]), text)
+
+
+def _of_systemd(path: str) -> str:
+    return path.replace("%", "%%")
+
+
+def _systemd_words(words: Sequence[str]) -> str:
+    quoted = (word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%") for word in words)
+    program, *arguments = (f'"{word}"' for word in quoted)
+    return " ".join([program, *(word.replace("$", "$$") for word in arguments)])  # it looks for variables in these only
+
+
+def _of_cron(word: str) -> str:
+    return shlex.quote(word).replace("%", "\\%")  # cron itself takes the backslash away, in quotes, too
 
 
 class State(NamedTuple):
@@ -63,7 +169,7 @@ def choose_kind(work: Workspace) -> str:
         if not shutil.which(_PROGRAMS[kind], path=work.environ.get("PATH", "")):
             continue
         # In a container there may be the program, and nobody whom it could ask.
-        if kind != SYSTEMD or _is_done(work, ("systemctl", "--user", "show", "--property=Version")):
+        if kind != SYSTEMD or _run(work, ("systemctl", "--user", "show", "--property=Version"))[0]:
             return kind
     hint = "In a container, let `memtool schedule run` run; else name one with --kind."
     names = " nor ".join(_PROGRAMS[kind] for kind in preferred)
@@ -73,12 +179,14 @@ def choose_kind(work: Workspace) -> str:
 def look(work: Workspace, wanted: Schedule) -> State:
     """Return the state of the plan *wanted*."""
     if wanted.kind == CRON:
-        line = next((line for line in _crontab(work).splitlines() if _is_ours(line, wanted)), None)
-        return State(line is not None, line != wanted.texts[CRONTAB].rstrip("\n"), line is not None)
-    there = {path: _read(path) for path in wanted.texts}
+        lines = (line for line in _crontab(work).splitlines(keepends=True) if _is_ours(line, wanted))
+        there = {CRONTAB: next(lines, None)}
+    else:
+        there = {path: _read(path) for path in wanted.texts}
     if not any(text is not None for text in there.values()):
         return State()
-    return State(is_there=True, differs=there != dict(wanted.texts), is_in_force=_is_done(work, wanted.check))
+    is_in_force = wanted.kind == CRON or _run(work, wanted.check)[0]
+    return State(is_there=True, differs=there != dict(wanted.texts), is_in_force=is_in_force)
 
 
 def is_in_force(work: Workspace, kind: str) -> bool:
@@ -108,14 +216,12 @@ class Lost(NamedTuple):
 
 def find_lost(work: Workspace) -> list[Lost]:
     """Return the schedules of vaults that are gone. Only files and the crontab are read."""
-    return [lost for lost in _all_written(work) if _is_gone(Path(lost.vault))]
-
-
-def _is_gone(vault: Path) -> bool:
-    """Return whether *vault* was moved or removed. Where nothing is beside it, a disk may just not be there."""
-    with suppress(OSError):
-        return not vault.exists() and any(vault.parent.iterdir())
-    return False
+    found = []
+    for lost in _all_written(work):
+        vault = Path(lost.vault)
+        with suppress(OSError):  # where nothing is beside it, a disk may just not be there
+            found += [lost] if not vault.exists() and any(vault.parent.iterdir()) else []
+    return found
 
 
 def remove_lost(work: Workspace, lost: Lost) -> None:
@@ -264,11 +370,11 @@ def _read(path: Path) -> str | None:
 
 
 def _is_ours(line: str, wanted: Schedule) -> bool:
-    return line.endswith(f"# {wanted.name}") and not line.lstrip().startswith("#")
+    return line.rstrip("\r\n").endswith(f"# {wanted.name}") and not line.lstrip().startswith("#")
 
 
 def _without(crontab: str, wanted: Schedule) -> str:
-    kept = [line for line in crontab.splitlines(keepends=True) if not _is_ours(line.rstrip("\r\n"), wanted)]
+    kept = [line for line in crontab.splitlines(keepends=True) if not _is_ours(line, wanted)]
     text = "".join(kept)
     return text if text.endswith("\n") or not text else f"{text}\n"
 
@@ -277,49 +383,39 @@ def _crontab(work: Workspace) -> str:
     """Return the user's crontab; empty if there is none.
 
     Raises:
-        MemtoolError: it cannot be read. Who took it for empty would write it so.
+        MemtoolError: it cannot be read. Taking it for empty would overwrite it.
     """
-    done = _run(work, ("crontab", "-l"))
-    if done and done.returncode == 0:
-        return done.stdout.decode("utf-8", "surrogateescape")
-    if done and any(words in done.stderr for words in (b"no crontab", b"No such file")):
-        return ""
-    raise MemtoolError(f"your crontab cannot be read: {_first_line(done)}", hint="Try `crontab -l`.")
+    is_done, said = _run(work, ("crontab", "-l"))
+    if is_done or "no crontab" in said or "No such file" in said:
+        return said if is_done else ""
+    raise MemtoolError(f"your crontab cannot be read: {said}", hint="Try `crontab -l`.")
 
 
 def _write_crontab(work: Workspace, text: str) -> None:
-    done = _run(work, ("crontab", "-") if text else ("crontab", "-r"), text.encode("utf-8", "surrogateescape"))
-    if done is None or done.returncode:
-        raise MemtoolError(f"crontab refused: {_first_line(done)}", hint="Look at it with `crontab -l`.")
+    is_done, said = _run(work, ("crontab", "-") if text else ("crontab", "-r"), text)
+    if not is_done:
+        raise MemtoolError(f"crontab refused: {said}", hint="Look at it with `crontab -l`.")
 
 
 def _refusal(work: Workspace, command: Sequence[str]) -> list[str]:
-    done = _run(work, command)
-    return [f"`{shlex.join(command)}` failed: {_first_line(done)}"] if done is None or done.returncode else []
+    is_done, said = _run(work, command)
+    return [] if is_done else [f"`{shlex.join(command)}` failed: {said}"]
 
 
-def _is_done(work: Workspace, command: Sequence[str]) -> bool:
-    done = _run(work, command)
-    return done is not None and done.returncode == 0
-
-
-def _run(work: Workspace, command: Sequence[str], stdin: bytes = b"") -> subprocess.CompletedProcess[bytes] | None:
-    """Return how *command* ended; None if it is not there, or takes too long."""
+def _run(work: Workspace, command: Sequence[str], stdin: str = "") -> tuple[bool, str]:
+    """Return whether *command* succeeded, and what it printed; if it failed, the first line that says why."""
     program = shutil.which(command[0], path=work.environ.get("PATH", ""))
     with suppress(OSError, subprocess.TimeoutExpired):
         if program:
-            return subprocess.run(
-                [program, *command[1:]], input=stdin, capture_output=True, timeout=_PATIENCE, check=False,
-                env={**work.environ, "LC_ALL": "C"}, cwd=tempfile.gettempdir(),
+            done = subprocess.run(
+                [program, *command[1:]], input=stdin.encode("utf-8", "surrogateescape"), capture_output=True,
+                timeout=_PATIENCE, check=False, env={**work.environ, "LC_ALL": "C"}, cwd=tempfile.gettempdir(),
             )  # fmt: skip
-    return None
-
-
-def _first_line(done: subprocess.CompletedProcess[bytes] | None) -> str:
-    if done is None:
-        return "it is not there, or gave no answer"
-    said = (done.stderr or done.stdout).decode("utf-8", "replace").strip()
-    return next(iter(said.splitlines()), f"exit code {done.returncode}")
+            if done.returncode == 0:
+                return True, done.stdout.decode("utf-8", "surrogateescape")
+            said = (done.stderr or done.stdout).decode("utf-8", "replace").strip()
+            return False, next(iter(said.splitlines()), f"exit code {done.returncode}")
+    return False, "it is not there, or gave no answer"
 
 
 def shown(wanted: Schedule) -> Iterator[str]:

@@ -21,9 +21,9 @@ from memtool.consolidate.week import keep_run, last_week, read_run, was_run
 from memtool.errors import BadSetting, MemtoolError, ProviderMissing
 from memtool.history.template import make_vault
 from memtool.installation import how_to_add
-from memtool.schedules import schedule, schedule_files
+from memtool.schedules import schedule
 from memtool.schedules.missed_week import kept_schedule
-from memtool.schedules.schedule_files import CRON, KINDS, LAUNCHD, SYSTEMD, WINDOWS
+from memtool.schedules.schedule import CRON, KINDS, LAUNCHD, SYSTEMD, WINDOWS
 from memtool.workspace import Workspace
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the made-up programs are scripts")
@@ -105,7 +105,7 @@ def work_in(root: Path, system: System) -> Workspace:
 
 
 def texts(work: Workspace, kind: str) -> dict[str, str]:
-    return {path.name.rpartition(".")[2]: text for path, text in schedule_files.plan(work, kind).texts.items()}
+    return {path.name.rpartition(".")[2]: text for path, text in schedule.plan(work, kind).texts.items()}
 
 
 def test_a_systemd_unit_quotes_the_vault_and_catches_up(work: Workspace) -> None:
@@ -121,9 +121,9 @@ def test_a_systemd_unit_quotes_the_vault_and_catches_up(work: Workspace) -> None
 
 @pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="no systemd here")
 def test_systemd_reads_the_units(work: Workspace, tmp_path: Path) -> None:
-    for path, text in schedule_files.plan(work, SYSTEMD).texts.items():
+    for path, text in schedule.plan(work, SYSTEMD).texts.items():
         (tmp_path / path.name).write_text(text, encoding="utf-8")
-    unit = tmp_path / f"{schedule_files.name_of(work.vault.root)}.timer"
+    unit = tmp_path / f"{schedule.name_of(work.vault.root)}.timer"
     told = subprocess.run(
         ["systemd-analyze", "verify", "--user", "--man=no", str(unit)],
         capture_output=True, text=True, check=False, env={**os.environ, "XDG_RUNTIME_DIR": str(tmp_path)},
@@ -133,25 +133,23 @@ def test_systemd_reads_the_units(work: Workspace, tmp_path: Path) -> None:
 
 def test_a_plist_holds_the_words_of_the_command(work: Workspace) -> None:
     read = plistlib.loads(texts(work, LAUNCHD)["plist"].encode())
-    assert read["ProgramArguments"] == list(schedule_files.command_of(work.vault.root))
-    assert read["Label"] == schedule_files.name_of(work.vault.root)
+    assert read["ProgramArguments"] == list(schedule.command_of(work.vault.root))
+    assert read["Label"] == schedule.name_of(work.vault.root)
 
 
 @pytest.mark.slow
 def test_a_windows_task_starts_what_was_missed(work: Workspace) -> None:
-    (path,) = schedule_files.plan(work, WINDOWS).texts
-    schedule.install(work, schedule_files.plan(work, WINDOWS))
+    (path,) = schedule.plan(work, WINDOWS).texts
+    schedule.install(work, schedule.plan(work, WINDOWS))
     task = ET.fromstring(path.read_bytes())
     within = "{http://schemas.microsoft.com/windows/2004/02/mit/task}"
     assert task.findtext(f".//{within}StartWhenAvailable") == "true"
     assert task.findtext(f".//{within}Command") == sys.executable
-    assert task.findtext(f".//{within}Arguments") == subprocess.list2cmdline(
-        schedule_files.command_of(work.vault.root)[1:]
-    )
+    assert task.findtext(f".//{within}Arguments") == subprocess.list2cmdline(schedule.command_of(work.vault.root)[1:])
 
 
 def test_a_shell_reads_the_line_of_the_crontab_as_the_command(work: Workspace, tmp_path: Path) -> None:
-    line = next(iter(schedule_files.plan(work, CRON).texts.values())).rstrip("\n")
+    line = next(iter(schedule.plan(work, CRON).texts.values())).rstrip("\n")
     command = line.split(" ", 5)[5].replace("\\%", "%")  # as cron hands it to the shell
     recorder = tmp_path / "recorder"
     recorder.write_text(f'#!/bin/sh\n"exec" "{sys.executable}" "$0" "$@"\nimport json, sys\n'
@@ -160,7 +158,7 @@ def test_a_shell_reads_the_line_of_the_crontab_as_the_command(work: Workspace, t
     subprocess.run(
         ["/bin/sh", "-c", command.replace(shlex.quote(sys.executable), shlex.quote(str(recorder)))], check=True
     )
-    assert json.loads((tmp_path / "said").read_text()) == list(schedule_files.command_of(work.vault.root)[1:])
+    assert json.loads((tmp_path / "said").read_text()) == list(schedule.command_of(work.vault.root)[1:])
     assert "%" not in line.replace("\\%", "")
 
 
@@ -168,7 +166,7 @@ def test_a_folder_name_that_no_file_can_hold_is_refused(tmp_path: Path, system: 
     work = work_in(tmp_path / "two\nlines", system)
     for kind in KINDS:
         with pytest.raises(BadSetting, match="characters that no schedule can hold"):
-            schedule_files.plan(work, kind)
+            schedule.plan(work, kind)
 
 
 @pytest.mark.slow
@@ -176,7 +174,7 @@ def test_a_folder_name_that_no_file_can_hold_is_refused(tmp_path: Path, system: 
 def test_installing_twice_changes_nothing_and_removing_leaves_nothing(
     kind: str, work: Workspace, system: System, tmp_path: Path
 ) -> None:
-    plan = schedule_files.plan(work, kind)
+    plan = schedule.plan(work, kind)
     before = {path for path in tmp_path.rglob("*") if path.is_file()} | {system.folder / "calls"}
     assert schedule.install(work, plan) is True
     assert kept_schedule(work) == kind
@@ -199,7 +197,7 @@ def test_other_lines_of_a_crontab_keep_every_byte(work: Workspace, system: Syste
         b"# mine: \xe7\xac\x94\xe8\xae\xb0 \xff\n5 4 * * * backup --all\n\n#17 * * * * old # memtool-weekly-00000000"
     )
     system.crontab.write_bytes(others)
-    plan = schedule_files.plan(work, CRON)
+    plan = schedule.plan(work, CRON)
     schedule.install(work, plan)
     assert system.crontab.read_bytes() == others + b"\n" + plan.texts[Path("crontab -l")].encode()
     schedule.remove(work, plan)
@@ -211,7 +209,7 @@ def test_a_crontab_that_cannot_be_read_is_not_written(work: Workspace, system: S
     system.crontab.write_bytes(b"5 4 * * * backup\n")
     system.refuse("-l")
     with pytest.raises(MemtoolError, match="your crontab cannot be read: crontab says no"):
-        schedule.install(work, schedule_files.plan(work, CRON))
+        schedule.install(work, schedule.plan(work, CRON))
     assert system.crontab.read_bytes() == b"5 4 * * * backup\n"
 
 
@@ -219,15 +217,15 @@ def test_a_crontab_that_cannot_be_read_is_not_written(work: Workspace, system: S
 def test_each_vault_has_its_own(work: Workspace, system: System, tmp_path: Path) -> None:
     other = work_in(tmp_path / "other", system)
     for each in (work, other):
-        schedule.install(each, schedule_files.plan(each, CRON))
-    schedule.remove(work, schedule_files.plan(work, CRON))
-    assert system.crontab.read_text() == schedule_files.plan(other, CRON).texts[Path("crontab -l")]
+        schedule.install(each, schedule.plan(each, CRON))
+    schedule.remove(work, schedule.plan(work, CRON))
+    assert system.crontab.read_text() == schedule.plan(other, CRON).texts[Path("crontab -l")]
 
 
 @pytest.mark.slow
 def test_another_kind_takes_the_place_of_the_first(work: Workspace, system: System) -> None:
-    schedule.install(work, schedule_files.plan(work, SYSTEMD))
-    assert schedule.install(work, schedule_files.plan(work, CRON)) is True
+    schedule.install(work, schedule.plan(work, SYSTEMD))
+    assert schedule.install(work, schedule.plan(work, CRON)) is True
     assert [found.kind for found in schedule.find_installed(work)] == [CRON]
     assert kept_schedule(work) == CRON
     assert not (system.folder / "systemctl.state").exists()
@@ -235,7 +233,7 @@ def test_another_kind_takes_the_place_of_the_first(work: Workspace, system: Syst
 
 @pytest.mark.slow
 def test_what_the_system_refuses_leaves_no_file(work: Workspace, system: System) -> None:
-    plan = schedule_files.plan(work, SYSTEMD)
+    plan = schedule.plan(work, SYSTEMD)
     system.refuse("enable")
     with pytest.raises(MemtoolError, match=r"`systemctl --user enable .*` failed: systemctl says no"):
         schedule.install(work, plan)
@@ -244,7 +242,7 @@ def test_what_the_system_refuses_leaves_no_file(work: Workspace, system: System)
 
 @pytest.mark.slow
 def test_a_system_that_does_not_answer_keeps_nothing_of_ours(work: Workspace, system: System) -> None:
-    plan = schedule_files.plan(work, SYSTEMD)
+    plan = schedule.plan(work, SYSTEMD)
     schedule.install(work, plan)
     timer = next(path for path in plan.texts if path.suffix == ".timer")
     link, other = (timer.parent / "timers.target.wants" / name for name in (timer.name, "backup.timer"))
@@ -261,7 +259,7 @@ def test_a_system_that_does_not_answer_keeps_nothing_of_ours(work: Workspace, sy
 
 @pytest.mark.slow
 def test_an_old_file_is_brought_up_to_date(work: Workspace) -> None:
-    plan = schedule_files.plan(work, LAUNCHD)
+    plan = schedule.plan(work, LAUNCHD)
     schedule.install(work, plan)
     (path,) = plan.texts
     path.write_text("<plist/>")
@@ -378,15 +376,15 @@ def test_a_vault_that_moved_leaves_a_schedule_that_is_found_and_taken_out(
     tmp_path: Path, system: System, kind: str
 ) -> None:
     old = work_in(tmp_path / "家" / "笔记 one", system)
-    schedule.install(old, schedule_files.plan(old, kind))
+    schedule.install(old, schedule.plan(old, kind))
     assert schedule.find_lost(old) == []
     moved = work_in(old.vault.root.rename(tmp_path / "家" / "two"), system)
     [lost] = schedule.find_lost(moved)
-    assert lost == (kind, schedule_files.name_of(old.vault.root), str(old.vault.root))
+    assert lost == (kind, schedule.name_of(old.vault.root), str(old.vault.root))
     schedule.remove_lost(moved, lost)
     assert schedule.find_lost(moved) == []
     assert kept_schedule(moved) == kind
-    schedule.install(moved, schedule_files.plan(moved, kind))
+    schedule.install(moved, schedule.plan(moved, kind))
     assert schedule.find_lost(moved) == []
     assert schedule.find_installed(moved)[0].kind == kind
 
@@ -396,7 +394,7 @@ def test_the_schedule_of_a_vault_on_a_disk_that_is_not_there_is_left_alone(tmp_p
     work = work_in(tmp_path / "disk" / "notes", system)._replace(
         home=tmp_path / "home", environ={"PATH": str(system.folder)}
     )
-    schedule.install(work, schedule_files.plan(work, SYSTEMD))
+    schedule.install(work, schedule.plan(work, SYSTEMD))
     elsewhere = work_in(tmp_path / "other" / "notes", system)._replace(home=work.home, environ=work.environ)
     shutil.rmtree(tmp_path / "disk" / "notes")
     assert schedule.find_lost(elsewhere) == []
