@@ -15,7 +15,7 @@ from benchmarks import floors
 from benchmarks.vaults import SEED
 from memtool.index import schema
 from memtool.index.semantic import text_hash
-from memtool.index.vectors import VectorStore, open_store
+from memtool.index.vectors import VectorStore
 
 _AT_ONCE = 10_000
 _QUESTIONS = 50  # different ones
@@ -48,7 +48,7 @@ class RandomEmbedder:
 def fill(folder: Path, embedder: RandomEmbedder, count: int) -> Iterator[tuple[schema.SqliteTables, VectorStore]]:
     """Give an index and a store in *folder*, with *count* vectors."""
     hashes = [text_hash(str(number)) for number in range(count)]
-    with open_store(folder, embedder.name, embedder.dimension) as store:
+    with VectorStore(folder, embedder.name, embedder.dimension) as store:
         for start in range(0, count, _AT_ONCE):
             new = hashes[start : start + _AT_ONCE]
             store.add(new, embedder.embed_notes([str(each) for each in new]))

@@ -22,7 +22,7 @@ from memtool.embeddings import open_embedder
 from memtool.hook.main import run
 from memtool.index.files import FileEngine
 from memtool.index.tables import Tables
-from memtool.index.vectors import open_store
+from memtool.index.vectors import VectorStore
 from memtool.recall.prompts.meaning import Meaning, Nearness, texts_of
 from memtool.service.model import Warm
 from memtool.service_client import MODEL, end_service, find_address, service_place
@@ -134,7 +134,7 @@ class Hook:
         embedder = open_embedder(loaded.embeddings, "", cache, may_download=False)
         warm = Warm(embedder)
         folder = state_folder(vault, lambda: cache) / "vectors"
-        with open_store(folder, embedder.name, embedder.dimension) as store:
+        with VectorStore(folder, embedder.name, embedder.dimension) as store:
             warm.follow(db, store, today)
         return lambda prompt: _InProcess(warm, prompt)
 

@@ -102,10 +102,10 @@ class FollowedFiles:
     @contextmanager
     def opened(self) -> Iterator[tuple[schema.SqliteTables, VectorStore]]:
         """Give the index and the vectors for the length of a `with` block."""
-        from memtool.index.vectors import open_store
+        from memtool.index.vectors import VectorStore
 
         model, dimension = self._embedder.name, self._embedder.dimension
-        with FileEngine(self._folder).current() as db, open_store(self._folder / "vectors", model, dimension) as store:
+        with FileEngine(self._folder).current() as db, VectorStore(self._folder / "vectors", model, dimension) as store:
             yield db, store
 
     def close(self) -> None:

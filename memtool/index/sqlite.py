@@ -75,9 +75,9 @@ class SqliteIndex(Index):
 
     def open_vectors(self, model: str, dimension: int) -> VectorShelf:
         """Return the vectors of *model*, which lie beside the index."""
-        from memtool.index.vectors import open_store
+        from memtool.index.vectors import VectorStore
 
-        store = open_store(self.place.folder / "vectors", model, dimension)
+        store = VectorStore(self.place.folder / "vectors", model, dimension)
         if not len(store) and self.db.execute("SELECT 1 FROM piece_list LIMIT 1").fetchone():
             # New, deleted or damaged: what the index says of embedded chunks holds no longer.
             self.db.execute("DELETE FROM meta WHERE key = ?", (schema.embedding_mark(model),))

@@ -1,21 +1,28 @@
 """The store of vectors: which texts have one, and which of them are near a question.
 
-Vectors are a cache by content hash. What is damaged or foreign counts as empty, and the next writer begins anew.
+    <model>.f32     a header of 64 bytes; then for each text the hash of its content and its vector, little-endian
+
+Vectors are a cache by content hash: what is damaged or foreign counts as empty, and the next writer begins anew.
+A row is never moved or changed, so whoever opened a file can use it for as long as it likes. New rows are written
+behind the last one and synced before the number in the header takes them in: a crash between the two leaves a tail that
+the next writer writes over. Rows go by a new file, put in the place of the old one. Writers hold a lock; readers none.
 """
 
 from __future__ import annotations
 
 import contextlib
-import sqlite3
+import hashlib
+import mmap
+import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, BinaryIO, Self
 
 from memtool.errors import NotWritable
-from memtool.index.schema import HASH, packed
+from memtool.index.schema import HASH
 from memtool.index.tables import CANDIDATES, Semantic, best_admitted
-from memtool.index.vector_files import HEADER, Damaged, Pair, VectorFiles, remove, stem
 from memtool.processes import lock
 from memtool.vault.state import make_state_folder
 
@@ -26,29 +33,30 @@ if TYPE_CHECKING:
     from memtool.index.filters import Filter
     from memtool.index.schema import SqliteTables
 
+NEAREST = 400  # vectors that are looked at to find the nearest chunks: a chunk has several
+
+_FORMAT = 3
+_HEADER, _COUNT = 64, 8  # bytes; the number of rows stands at the end of the header
+_FILE = re.compile(r"[a-z0-9-]+-[0-9a-f]{12}\.[\w.-]+")
 _LOCK = "vectors.lock"  # one for all models of a folder, and never removed
 _BLOCK = 4096  # rows copied at once
 _SAMPLE = 256  # rows that are compared with each other
-
-NEAREST = 400  # vectors that are looked at to find them: a chunk has several
 _MOST_NUMBERS = 10_000  # in one SQL statement
 _LISTS = "SELECT p.chunk_id, p.hashes FROM piece_list AS p"
 
 
 class VectorStore:
-    """The vectors of one model, as they stood when the store was opened or last written by this object.
+    """The vectors of one *model* in *folder*, as they were when the store was opened or last written by this object.
 
-    Use it in a `with` block. A content hash is a number of 64 bits with a sign. Row numbers hold until this object
-    writes: keep hashes, not rows, on disk. *notices* say what was found damaged.
+    Nothing is written, or waited for, before the first `add`. A content hash is a number of 64 bits with a sign. Row
+    numbers hold until this object writes. *notices* say what was found damaged.
     """
 
-    def __init__(self, files: VectorFiles) -> None:
-        self.dimension = files.dimension
+    def __init__(self, folder: Path, model: str, dimension: int) -> None:
+        self.dimension = dimension
         self.notices: list[str] = []
-        self._files = files
-        self._pair: Pair | None = None
-        self._by_hash: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None  # the hashes in order, their rows
-        self._deviation: float | None = None
+        self._model = model
+        self._path = folder / _file_name(model)
         self._open()
 
     def __enter__(self) -> Self:
@@ -58,13 +66,14 @@ class VectorStore:
         self.close()
 
     def __len__(self) -> int:
-        return self._pair.size if self._pair else 0
+        return self._size
 
     def close(self) -> None:
-        """Close the table. Matrices that were handed out stay usable."""
-        if self._pair:
-            self._pair.table.close()
-        self._pair = self._by_hash = self._deviation = None
+        """Let go of the file. Matrices that were handed out stay usable."""
+        self._map: mmap.mmap | None = None
+        self._size = 0
+        self._by_hash: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None  # the hashes in order, their rows
+        self._deviation: float | None = None
 
     def missing(self, hashes: Iterable[int]) -> list[int]:
         """Return those of *hashes* that have no vector yet, each once, in their order."""
@@ -79,8 +88,9 @@ class VectorStore:
         if not len(self):
             return np.full(len(asked), -1, np.int64)
         if self._by_hash is None:
-            order = np.argsort(self.hashes())
-            self._by_hash = self.hashes()[order], order
+            hashes = self.hashes()
+            order = np.argsort(hashes)
+            self._by_hash = hashes[order], order
         known, rows = self._by_hash
         places = np.minimum(np.searchsorted(known, asked), len(known) - 1)
         return np.where(known[places] == asked, rows[places], -1)
@@ -89,16 +99,11 @@ class VectorStore:
         """Return the content hash of every row: (len(store),)."""
         import numpy as np
 
-        return np.frombuffer(self._pair.hashes if self._pair else b"", "<i8")
+        return np.ascontiguousarray(self._table()[:, : HASH // 4]).view("<i8").reshape(-1)
 
     def matrix(self) -> NDArray[np.float32]:
         """Return all vectors as a read-only view of the mapped file: (len(store), dimension)."""
-        import numpy as np
-
-        if not self._pair or not self._pair.size:
-            return np.empty((0, self.dimension), np.float32)
-        numbers = np.frombuffer(self._pair.matrix, "<f4", self._pair.size * self.dimension, HEADER)
-        return numbers.reshape(-1, self.dimension)
+        return self._table()[:, HASH // 4 :]
 
     def scores(self, query: ArrayLike) -> NDArray[np.float32]:
         """Return the dot product of *query* with every row: (len(store),)."""
@@ -121,6 +126,43 @@ class VectorStore:
         """Return the *n* rows that are nearest to *query*, best first, and their scores."""
         return highest(self.scores(query), n)
 
+    def semantic(self, db: SqliteTables, query: NDArray[np.float32], wanted: Filter, also: Iterable[int]) -> Semantic:
+        """Return the likeness to *query* of the nearest chunks of *db* that are *wanted*, and of the chunks *also*."""
+        scores = self.scores(query)
+        rows, _ = highest(scores, NEAREST)
+        lists = _LISTS + " WHERE p.chunk_id IN (SELECT chunk_id FROM piece WHERE hash IN ({}))"
+        near = self._likeness(_select(db, lists, self.hashes()[rows].tolist()), scores)
+        found = best_admitted(db, near, wanted)
+        if wanted.narrows and len(found) < CANDIDATES:  # looking at all that it admits is cheap
+            condition, values = wanted.where()
+            all_of = db.execute(f"{_LISTS} JOIN chunk AS c ON c.id = p.chunk_id WHERE {condition}", values).fetchall()
+            found = dict(islice(self._likeness(all_of, scores).items(), CANDIDATES))
+        more = _select(db, _LISTS + " WHERE p.chunk_id IN ({})", set(also) - found.keys())
+        mean = float(scores.mean()) if len(scores) else 0.0
+        return Semantic(found | self._likeness(more, scores), mean, self.deviation())
+
+    def _likeness(self, lists: Sequence[tuple[int, bytes]], scores: NDArray[np.float32]) -> dict[int, float]:
+        """Return for each chunk, best first, the mean of its own likeness and that of its best paragraph or bullet.
+
+        *lists* are rows of `piece_list`. A chunk that has only one of the two, or no other vector yet, is judged by it.
+        """
+        import numpy as np
+
+        if not lists:
+            return {}
+        chunk_ids, hashes = zip(*lists, strict=True)
+        rows = self.rows(np.frombuffer(b"".join(hashes), "<i8"))
+        alike = np.full(len(rows), -np.inf)
+        alike[rows >= 0] = scores[rows[rows >= 0]]
+        starts = np.cumsum([0, *(len(each) // HASH for each in hashes[:-1])])
+        whole = alike[starts]
+        alike[starts] = -np.inf
+        piece = np.maximum.reduceat(alike, starts)
+        mean = (np.where(np.isinf(whole), piece, whole) + np.where(np.isinf(piece), whole, piece)) / 2
+        ids = np.array(chunk_ids)
+        order = np.lexsort((ids, -mean))[: np.isfinite(mean).sum()]
+        return dict(zip(ids[order].tolist(), mean[order].tolist(), strict=True))
+
     def add(self, hashes: Sequence[int], vectors: ArrayLike) -> None:
         """Append a row for each of *hashes* that has none yet. When this returns, no crash takes them back.
 
@@ -135,31 +177,24 @@ class VectorStore:
             raise ValueError(f"vectors of shape {matrix.shape} for {len(hashes)} hashes of {self.dimension} numbers")
         with self._writing():
             place = {each: at for at, each in enumerate(hashes)}
-            new = self.missing(hashes)
-            names = packed(new)
-            rows = matrix[[place[each] for each in new]].tobytes()
-            try:
-                self._append(names, rows)
-            except Damaged as damage:
-                self._discard(damage)
-                self._append(names, rows)
-
-    def semantic(self, db: SqliteTables, query: NDArray[np.float32], wanted: Filter, also: Iterable[int]) -> Semantic:
-        """Return the likeness to *query* of the nearest chunks of *db* that are *wanted*, and of the chunks *also*."""
-        scores = self.scores(query)
-        lists = _LISTS + " WHERE p.chunk_id IN (SELECT chunk_id FROM piece WHERE hash IN ({}))"
-        near = _likeness(_select(db, lists, _nearest_hashes(self, scores)), self, scores)
-        found = best_admitted(db, near, wanted)
-        if wanted.narrows and len(found) < CANDIDATES:  # looking at all that it admits is cheap
-            condition, values = wanted.where()
-            rows = db.execute(f"{_LISTS} JOIN chunk AS c ON c.id = p.chunk_id WHERE {condition}", values).fetchall()
-            found = dict(islice(_likeness(rows, self, scores).items(), CANDIDATES))
-        more = _select(db, _LISTS + " WHERE p.chunk_id IN ({})", set(also) - found.keys())
-        mean = float(scores.mean()) if len(scores) else 0.0
-        return Semantic(found | _likeness(more, self, scores), mean, self.deviation())
+            if not (new := self.missing(hashes)):
+                return
+            rows = matrix[[place[each] for each in new]]
+            table = np.concatenate([np.array(new, "<i8").view("<f4").reshape(len(new), -1), rows], axis=1)
+            if self._map is None:
+                self._replace([table.tobytes()], len(new))
+                return
+            with self._path.open("r+b") as file:
+                file.seek(_HEADER + len(self) * self._row_bytes)
+                file.write(table.tobytes())
+                _sync(file)
+                file.seek(_HEADER - _COUNT)
+                file.write((len(self) + len(new)).to_bytes(_COUNT, "little"))
+                _sync(file)
+            self._open()
 
     def complete(self) -> None:
-        """Do nothing: vectors are ready as soon as they stand."""
+        """Do nothing: vectors are ready as soon as they are written."""
 
     def collect_garbage(self, keep: set[int]) -> int:
         """Drop the vectors whose hash is not in *keep*, if they are more than a quarter; return how many went.
@@ -170,74 +205,76 @@ class VectorStore:
         import numpy as np
 
         with self._writing():
-            named = self.hashes()
-            kept = np.flatnonzero(np.isin(named, np.fromiter(keep, np.int64, len(keep))))
-            unused = len(named) - len(kept)
-            if unused * 4 <= len(named):
-                self._tidy()
+            kept = np.flatnonzero(np.isin(self.hashes(), np.fromiter(keep, np.int64, len(keep))))
+            unused = len(self) - len(kept)
+            if unused * 4 <= len(self):
                 return 0
-            self._begin(named[kept].tobytes(), self._copied(kept))
+            table = self._table()
+            blocks = (table[kept[at : at + _BLOCK]].tobytes() for at in range(0, len(kept), _BLOCK))
+            self._replace(blocks, len(kept))
             return unused
+
+    @property
+    def _row_bytes(self) -> int:
+        return HASH + self.dimension * 4
+
+    def _table(self) -> NDArray[np.float32]:
+        """Return the rows, each a hash and its vector: (len(store), 2 + dimension)."""
+        import numpy as np
+
+        width = self._row_bytes // 4
+        if self._map is None:
+            return np.empty((0, width), np.float32)
+        return np.frombuffer(self._map, "<f4", len(self) * width, _HEADER).reshape(-1, width)
 
     def _open(self) -> None:
         self.close()
-        tried = 0
-        while (generation := self._files.generation()) > tried:
-            tried = generation
-            try:
-                self._pair = self._files.open(generation)
-            except FileNotFoundError:
-                continue  # a collector put a newer pair in its place, or else a file is missing
-            except Damaged as damage:
-                self._discard(damage)
-            return
-        if tried:
-            self._discard(Damaged("a file is missing"))
+        try:
+            with self._path.open("rb") as file:
+                header = file.read(_HEADER)
+                size = int.from_bytes(header[-_COUNT:], "little")
+                if header != self._header(size):
+                    self._discard("they are of another model or version")
+                elif os.fstat(file.fileno()).st_size < _HEADER + size * self._row_bytes:
+                    self._discard("their file is cut off")
+                else:
+                    self._map, self._size = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), size
+        except (FileNotFoundError, NotADirectoryError):
+            pass
+        except OSError as error:
+            self._discard(str(error.strerror))
 
-    def _discard(self, damage: Damaged) -> None:
-        self.close()
-        notice = f"the stored vectors of '{self._files.model}' are unusable ({damage}); indexing makes them anew"
+    def _discard(self, reason: str) -> None:
+        notice = f"the stored vectors of '{self._model}' are unusable ({reason}); indexing makes them anew"
         if notice not in self.notices:
             self.notices.append(notice)
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[None]:
         try:
-            make_state_folder(self._files.folder)
-            with lock(self._files.folder / _LOCK):
+            make_state_folder(self._path.parent)
+            with lock(self._path.with_name(_LOCK)):
                 self._open()
                 yield
-        except (OSError, sqlite3.Error) as error:
-            raise NotWritable(f"cannot write vectors in '{self._files.folder}': {error}") from None
+        except OSError as error:
+            raise NotWritable(f"cannot write vectors in '{self._path.parent}': {error}") from None
 
-    def _append(self, hashes: bytes, rows: bytes) -> None:
-        if not hashes:
-            return
-        if self._pair:
-            self._files.append(self._pair, hashes, rows)
-            self._open()
-        else:
-            self._begin(hashes, [rows])
-
-    def _begin(self, hashes: bytes, rows: Iterable[bytes]) -> None:
-        self._files.write(self._files.generation() + 1, hashes, rows)
+    def _replace(self, blocks: Iterable[bytes], size: int) -> None:
+        """Put a new file in the place of the old one. Windows refuses while somebody reads that: a later call does."""
+        new = self._path.with_suffix(".new")
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0)
+        with open(os.open(new, flags, 0o600), "wb") as file:
+            file.write(self._header(size))
+            file.writelines(blocks)
+            _sync(file)
+        self.close()
+        os.replace(new, self._path)
         self._open()
-        self._tidy()
 
-    def _tidy(self) -> None:
-        # Takes away older generations, and what a crash left of one that never came to be.
-        ours, current = stem(self._files.model), self._files.generation()
-        remove(self._files.folder, lambda each, generation: each == ours and generation != current)
-
-    def _copied(self, rows: NDArray[np.int64]) -> Iterator[bytes]:
-        matrix = self.matrix()
-        for at in range(0, len(rows), _BLOCK):
-            yield matrix[rows[at : at + _BLOCK]].tobytes()
-
-
-def open_store(folder: Path, model_name: str, dimension: int) -> VectorStore:
-    """Return the vectors of *model_name* in *folder*. Nothing is written, or waited for, before the first `add`."""
-    return VectorStore(VectorFiles(folder, model_name, dimension))
+    def _header(self, size: int) -> bytes:
+        model = hashlib.sha256(self._model.encode()).hexdigest()[:16]
+        about = f"memtool vectors {_FORMAT} {model} {self.dimension}".encode().ljust(_HEADER - _COUNT)
+        return about + size.to_bytes(_COUNT, "little")
 
 
 def delete_other_models(folder: Path, keep: str) -> None:
@@ -251,7 +288,10 @@ def delete_other_models(folder: Path, keep: str) -> None:
         return
     try:
         with lock(folder / _LOCK):
-            remove(folder, lambda each, _: each != stem(keep))
+            for path in folder.iterdir():
+                if _FILE.fullmatch(path.name) and path.name != _file_name(keep):
+                    with contextlib.suppress(OSError):  # Windows keeps what a reader has open
+                        path.unlink()
     except OSError as error:
         raise NotWritable(f"cannot write vectors in '{folder}': {error}") from None
 
@@ -266,38 +306,9 @@ def highest(scores: NDArray[np.float32], n: int) -> tuple[NDArray[np.int64], NDA
     return places, scores[places]
 
 
-def _nearest_hashes(store: VectorStore, scores: NDArray[np.float32]) -> list[int]:
-    import numpy as np
-
-    count = min(NEAREST, len(scores))
-    if not count:
-        return []
-    rows = np.argpartition(scores, len(scores) - count)[len(scores) - count :]
-    hashes: list[int] = store.hashes()[rows].tolist()
-    return hashes
-
-
-def _likeness(lists: list[tuple[int, bytes]], store: VectorStore, scores: NDArray[np.float32]) -> dict[int, float]:
-    """Return for each chunk, best first, the mean of its own likeness and that of its best paragraph or bullet.
-
-    *lists* are rows of `piece_list`. A chunk that has only one of the two, or no other vector yet, is judged by that.
-    """
-    import numpy as np
-
-    if not lists:
-        return {}
-    chunk_ids, hashes = zip(*lists, strict=True)
-    rows = store.rows(np.frombuffer(b"".join(hashes), "<i8"))
-    alike = np.full(len(rows), -np.inf)
-    alike[rows >= 0] = scores[rows[rows >= 0]]
-    starts = np.cumsum([0, *(len(each) // HASH for each in hashes[:-1])])
-    whole = alike[starts]
-    alike[starts] = -np.inf
-    piece = np.maximum.reduceat(alike, starts)
-    mean = (np.where(np.isinf(whole), piece, whole) + np.where(np.isinf(piece), whole, piece)) / 2
-    ids = np.array(chunk_ids)
-    order = np.lexsort((ids, -mean))[: np.isfinite(mean).sum()]
-    return dict(zip(ids[order].tolist(), mean[order].tolist(), strict=True))
+def _file_name(model: str) -> str:
+    readable = re.sub(r"[^a-z0-9]+", "-", model.lower()).strip("-")[:40]
+    return f"{readable}-{hashlib.sha256(model.encode()).hexdigest()[:12]}.f32"
 
 
 def _select(db: SqliteTables, sql: str, numbers: Iterable[int]) -> list[tuple[Any, ...]]:
@@ -306,3 +317,8 @@ def _select(db: SqliteTables, sql: str, numbers: Iterable[int]) -> list[tuple[An
     for start in range(0, len(listed), _MOST_NUMBERS):
         rows += db.execute(sql.format(", ".join(map(str, listed[start : start + _MOST_NUMBERS]))))
     return rows
+
+
+def _sync(file: BinaryIO) -> None:
+    file.flush()
+    os.fsync(file.fileno())

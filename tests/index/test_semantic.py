@@ -35,13 +35,9 @@ class Finder:
 
     def search(self, text: str, mode: str = "hybrid", *, fusion: str = "adaptive", **wanted: object) -> SearchResult:
         def run(index: Index) -> SearchResult:
+            asked = Filter(TODAY, **wanted)  # type: ignore[arg-type]
             source = VectorSource(index, self.settings, self.cache)
-            try:
-                asked = Filter(TODAY, **wanted)  # type: ignore[arg-type]
-                return ask(source, text, asked, limit=6, mode=mode, fusion=fusion)
-            finally:
-                if source._opened:
-                    source._opened[0].store.close()
+            return ask(source, text, asked, limit=6, mode=mode, fusion=fusion)
 
         return self.notebook.use(run)
 
@@ -215,7 +211,7 @@ def test_damaged_vectors_are_said_and_made_anew(local: Finder) -> None:
     for number in range(120):
         local.notebook.write(f"{number}.md", f"note {number}")
     local.index()
-    for path in (local.notebook.place.folder / "vectors").glob("*.sqlite3"):
+    for path in (local.notebook.place.folder / "vectors").glob("*.f32"):
         path.write_bytes(b"garbage" * 1000)
 
     found = local.search("key")

@@ -1,10 +1,8 @@
 from __future__ import annotations
 
-import contextlib
 import itertools
 import os
 import shutil
-import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -16,10 +14,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from memtool.errors import Busy, NotWritable
-from memtool.index import vector_files, vectors
-from memtool.index.schema import packed
+from memtool.index import vectors
 from memtool.index.semantic import text_hash
-from memtool.index.vectors import VectorStore, delete_other_models, highest, open_store
+from memtool.index.vectors import VectorStore, delete_other_models, highest
 from memtool.processes import lock
 
 D = 4
@@ -40,7 +37,7 @@ def _put(store: VectorStore, *names: str) -> None:
 
 
 def _add(folder: Path, *names: str, model: str = "m") -> None:
-    with open_store(folder, model, D) as store:
+    with VectorStore(folder, model, D) as store:
         _put(store, *names)
 
 
@@ -65,7 +62,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def store(folder: Path) -> Iterator[VectorStore]:
-    with open_store(folder, "m", D) as store:
+    with VectorStore(folder, "m", D) as store:
         yield store
 
 
@@ -85,7 +82,7 @@ def test_what_was_added_is_found_at_once_and_later(folder: Path, store: VectorSt
     _put(store, "c")
     _check(store, "c", "a", "b")
     assert _missing(store, ["a", "x", "c"]) == ["x"]
-    with open_store(folder, "m", D) as again:
+    with VectorStore(folder, "m", D) as again:
         _check(again, "a", "b", "c")
         assert again.notices == []
 
@@ -152,7 +149,7 @@ def test_a_store_shows_what_stood_when_it_was_opened(folder: Path, store: Vector
 def test_two_models_do_not_see_each_other(folder: Path) -> None:
     _add(folder, "a", model="one/model")
     _add(folder, "b", model="one-model")
-    with open_store(folder, "one/model", D) as one, open_store(folder, "one-model", D) as two:
+    with VectorStore(folder, "one/model", D) as one, VectorStore(folder, "one-model", D) as two:
         assert (_missing(one, ["a", "b"]), _missing(two, ["a", "b"])) == (["b"], ["a"])
 
 
@@ -161,7 +158,7 @@ def test_other_models_can_be_deleted(folder: Path) -> None:
         _add(folder, "a", model=model)
     delete_other_models(folder, "new")
     assert {path.name.split("-")[0] for path in folder.glob("*-*")} == {"new"}
-    with open_store(folder, "new", D) as store:
+    with VectorStore(folder, "new", D) as store:
         _check(store, "a")
 
 
@@ -178,7 +175,7 @@ def test_files_of_others_are_left_alone(folder: Path) -> None:
 
 
 def test_files_and_folders_are_for_the_owner_only(folder: Path) -> None:
-    with open_store(folder, "m", D) as store:
+    with VectorStore(folder, "m", D) as store:
         _put(store, "a")
         modes = {path.stat().st_mode & 0o777 for path in folder.iterdir()}
     assert modes == {0o600}
@@ -221,7 +218,7 @@ def test_an_empty_store_has_no_garbage(store: VectorStore) -> None:
 
 def test_a_reader_of_the_old_generation_keeps_its_rows(folder: Path, store: VectorStore) -> None:
     _put(store, *"abcd")
-    with open_store(folder, "m", D) as reader:
+    with VectorStore(folder, "m", D) as reader:
         store.collect_garbage(set(_hashes("d")))
         _put(store, "e")
         _check(reader, *"abcd")
@@ -230,7 +227,7 @@ def test_a_reader_of_the_old_generation_keeps_its_rows(folder: Path, store: Vect
 
 def test_a_writer_that_opened_the_old_generation_adds_to_the_new_one(folder: Path, store: VectorStore) -> None:
     _put(store, *"abcd")
-    with open_store(folder, "m", D) as collector:
+    with VectorStore(folder, "m", D) as collector:
         collector.collect_garbage(set(_hashes("d")))
     _put(store, "e", "a")
     _check(store, "d", "e", "a")
@@ -240,8 +237,8 @@ def test_a_writer_that_opened_the_old_generation_adds_to_the_new_one(folder: Pat
 # Damage
 
 
-def _only(folder: Path, pattern: str) -> Path:
-    [path] = folder.glob(pattern)
+def _only(folder: Path) -> Path:
+    [path] = folder.glob("*.f32")
     return path
 
 
@@ -251,8 +248,8 @@ def _truncate(path: Path) -> None:
 
 def _from_the_future(path: Path) -> None:
     content = path.read_bytes()
-    assert b"memtool vectors 2" in content
-    path.write_bytes(content.replace(b"memtool vectors 2", b"memtool vectors 9"))
+    assert b"memtool vectors 3" in content
+    path.write_bytes(content.replace(b"memtool vectors 3", b"memtool vectors 9"))
 
 
 DAMAGES: dict[str, Callable[[Path], object]] = {
@@ -265,69 +262,40 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
 }
 
 
-@pytest.mark.parametrize("pattern", ["*.f32", "*.sqlite3"])
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES.keys())
-def test_a_damaged_file_counts_as_empty_and_is_made_anew(
-    folder: Path, pattern: str, damage: Callable[[Path], object]
-) -> None:
+def test_a_damaged_file_counts_as_empty_and_is_made_anew(folder: Path, damage: Callable[[Path], object]) -> None:
     names = [str(number) for number in range(50)]
     _add(folder, *names)
-    damage(_only(folder, pattern))
-    with open_store(folder, "m", D) as store:
+    damage(_only(folder))
+    with VectorStore(folder, "m", D) as store:
         assert _missing(store, ["0", "x"]) == ["0", "x"]
         assert store.scores([1, 0, 0, 0]).shape == (0,)
-        if damage is not Path.unlink or pattern == "*.f32":
-            [notice] = store.notices
-            assert "'m' are unusable" in notice
+        assert [notice.partition(" (")[0] for notice in store.notices] == (
+            [] if damage is Path.unlink else ["the stored vectors of 'm' are unusable"]
+        )
         _put(store, *names[:2])
         _check(store, *names[:2])
-    with open_store(folder, "m", D) as store:
+    with VectorStore(folder, "m", D) as store:
         _check(store, *names[:2])
         assert store.notices == []
     assert len(list(folder.glob("*.f32"))) == 1
 
 
-@pytest.mark.parametrize("pattern", ["*.f32", "*.sqlite3"])
-def test_a_file_of_another_model_is_not_taken_for_ours(tmp_path: Path, folder: Path, pattern: str) -> None:
+def test_a_file_of_another_model_is_not_taken_for_ours(tmp_path: Path, folder: Path) -> None:
     _add(folder, "a")
     _add(tmp_path / "other", "a", "b", model="other")
-    shutil.copy(_only(tmp_path / "other", pattern), _only(folder, pattern))
-    with open_store(folder, "m", D) as store:
+    shutil.copy(_only(tmp_path / "other"), _only(folder))
+    with VectorStore(folder, "m", D) as store:
         assert _missing(store, ["a"]) == ["a"]
         assert len(store.notices) == 1
 
 
 def test_another_dimension_is_another_model(folder: Path) -> None:
     _add(folder, "a")
-    with open_store(folder, "m", D * 2) as store:
+    with VectorStore(folder, "m", D * 2) as store:
         assert _missing(store, ["a"]) == ["a"]
         store.add(_hashes("a"), np.ones((1, D * 2), np.float32))
         assert store.matrix().shape == (1, D * 2)
-
-
-@pytest.mark.slow
-def test_a_table_that_is_broken_somewhere_is_a_notice(folder: Path) -> None:
-    names = [str(number) for number in range(5000)]
-    _add(folder, *names)
-    path = _only(folder, "*.sqlite3")
-    content = bytearray(path.read_bytes())
-    content[4096 * 3 :] = b"\xff" * (len(content) - 4096 * 3)
-    path.write_bytes(content)
-    with open_store(folder, "m", D) as store:
-        assert _missing(store, names) == names
-        assert "table is damaged" in store.notices[0]
-        _put(store, *names)
-        _check(store, *names)
-
-
-def test_a_table_that_leaves_rows_out_is_damaged(folder: Path) -> None:
-    _add(folder, "a")
-    _add(folder, "b")
-    with contextlib.closing(sqlite3.connect(_only(folder, "*.sqlite3"))) as table, table:
-        table.execute("DELETE FROM vector WHERE first = 0")
-    with open_store(folder, "m", D) as store:
-        assert _missing(store, "ab") == ["a", "b"]
-        assert "table is damaged" in store.notices[0]
 
 
 # Crashes
@@ -355,7 +323,7 @@ def _killed_at(patch: pytest.MonkeyPatch, module: object, name: str, nth: int, w
 
 
 def _write_a_lot(folder: Path) -> None:
-    with open_store(folder, "m", D) as store:
+    with VectorStore(folder, "m", D) as store:
         _put(store, "a", "b")
         _put(store, "c", "d")
         store.collect_garbage(set(_hashes("ad")))
@@ -363,7 +331,7 @@ def _write_a_lot(folder: Path) -> None:
 
 
 PLACES: list[tuple[object, str]] = [
-    (os, "replace"), (os, "fsync"), (os, "open"), (vector_files, "_name"), (Path, "open"), (Path, "unlink"),
+    (os, "replace"), (os, "fsync"), (os, "open"), (vectors, "_sync"), (Path, "open"),
 ]  # fmt: skip
 
 
@@ -377,12 +345,12 @@ def test_a_killed_writer_leaves_a_store_that_is_right(
         with monkeypatch.context() as patch:
             if not _killed_at(patch, module, name, nth, partial(_write_a_lot, here)):
                 break
-        with open_store(here, "m", D) as store:
+        with VectorStore(here, "m", D) as store:
             there = [each for each in "abcde" if each not in _missing(store, "abcde")]
             assert "".join(there) in ("", "ab", "abcd", "ad", "ade")
             _check(store, *there)
         _write_a_lot(here)
-        with open_store(here, "m", D) as store:
+        with VectorStore(here, "m", D) as store:
             _check(store, *"ade")
             assert store.notices == []
         assert len(list(here.glob("*.f32"))) == 1
@@ -391,8 +359,8 @@ def test_a_killed_writer_leaves_a_store_that_is_right(
 
 def test_rows_that_no_one_named_are_written_over(folder: Path, store: VectorStore) -> None:
     _put(store, "a")
-    with _only(folder, "*.f32").open("ab") as file:
-        file.write(b"\x07" * 100)  # as after a crash between the matrix and the table
+    with _only(folder).open("ab") as file:
+        file.write(b"\x07" * 100)  # as after a crash before the number of rows was written
     _put(store, "b", "c")
     _check(store, "a", "b", "c")
 
@@ -402,16 +370,16 @@ def test_a_killed_process_leaves_its_commits(folder: Path) -> None:
     script = f"""
 import os, numpy
 from pathlib import Path
-from memtool.index import vector_files
-from memtool.index.vectors import open_store
-store = open_store(Path({str(folder)!r}), "m", {D})
+from memtool.index import vectors
+from memtool.index.vectors import VectorStore
+store = VectorStore(Path({str(folder)!r}), "m", {D})
 store.add([{text_hash("a")}], numpy.ones((1, {D})))
 store.add([{text_hash("b")}], numpy.ones((1, {D})))
-vector_files._name = lambda *_: os._exit(9)  # when the rows are written and the table does not name them yet
+vectors._sync = lambda *_: os._exit(9)  # when the rows are written and not counted yet
 store.add([{text_hash("c")}], numpy.ones((1, {D})))
 """
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 9
-    with open_store(folder, "m", D) as store:
+    with VectorStore(folder, "m", D) as store:
         assert _missing(store, ["a", "b", "c"]) == ["c"]
 
 
@@ -421,7 +389,7 @@ store.add([{text_hash("c")}], numpy.ones((1, {D})))
 def test_a_writer_waits_for_its_turn_and_a_reader_does_not(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _add(folder, "a")
     monkeypatch.setattr(vectors, "lock", lambda path: lock(path, timeout=0))
-    with lock(folder / "vectors.lock"), open_store(folder, "m", D) as store:
+    with lock(folder / "vectors.lock"), VectorStore(folder, "m", D) as store:
         _check(store, "a")
         for write in (
             lambda: _put(store, "b"),
@@ -433,17 +401,6 @@ def test_a_writer_waits_for_its_turn_and_a_reader_does_not(folder: Path, monkeyp
         _check(store, "a")
 
 
-def test_a_reader_is_not_blocked_by_a_transaction(folder: Path) -> None:
-    _add(folder, "a")
-    table = sqlite3.connect(_only(folder, "*.sqlite3"), isolation_level=None)
-    table.execute("BEGIN IMMEDIATE")
-    table.execute("INSERT INTO vector VALUES (1, ?)", (packed(_hashes(["unfinished"])),))
-    with open_store(folder, "m", D) as store:
-        _check(store, "a")
-        assert _missing(store, ["unfinished"]) == ["unfinished"]
-    table.close()
-
-
 @pytest.mark.slow
 def test_several_processes_write_and_none_loses_a_vector(folder: Path) -> None:
     script = f"""
@@ -451,10 +408,10 @@ import sys
 from pathlib import Path
 sys.path.insert(0, {str(Path(__file__).parent)!r})
 from test_vectors import _hashes, _vectors, D
-from memtool.index.vectors import open_store
+from memtool.index.vectors import VectorStore
 from memtool.processes import lock
 me = sys.argv[1]
-with open_store(Path({str(folder)!r}), "m", D) as store:
+with VectorStore(Path({str(folder)!r}), "m", D) as store:
     for number in range(20):
         names = [f"{{me}}-{{number}}", f"shared-{{number}}", f"garbage-{{me}}-{{number}}"]
         # What to keep is known only while nobody adds, so both happen under one lock, as in memtool.index.semantic.
@@ -469,7 +426,7 @@ with open_store(Path({str(folder)!r}), "m", D) as store:
 """
     running = [subprocess.Popen([sys.executable, "-c", script, each]) for each in "xyz"]
     assert [process.wait() for process in running] == [0, 0, 0]
-    with open_store(folder, "m", D) as store:
+    with VectorStore(folder, "m", D) as store:
         _check(store, *(f"{who}-{number}" for who in ("x", "y", "z", "shared") for number in range(20)))
         assert store.notices == []
 
@@ -479,7 +436,7 @@ with open_store(Path({str(folder)!r}), "m", D) as store:
 
 def test_a_folder_that_cannot_be_made_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("", encoding="utf-8")
-    with open_store(tmp_path / "file" / "vectors", "m", D) as store:
+    with VectorStore(tmp_path / "file" / "vectors", "m", D) as store:
         assert _missing(store, ["a"]) == ["a"]
         with pytest.raises(NotWritable, match="cannot write vectors"):
             _put(store, "a")
@@ -507,7 +464,7 @@ def test_a_folder_that_cannot_be_written_can_be_read(folder: Path) -> None:
     _add(folder, "a")
     folder.chmod(0o500)
     try:
-        with open_store(folder, "m", D) as store:
+        with VectorStore(folder, "m", D) as store:
             _check(store, "a")
             with pytest.raises(NotWritable):
                 _put(store, "b")
@@ -519,5 +476,5 @@ def test_a_folder_that_cannot_be_written_can_be_read(folder: Path) -> None:
 def test_a_path_with_spaces_and_signs_is_fine(tmp_path: Path) -> None:
     folder = tmp_path / "my notes #1 100% ?ü 库"
     _add(folder, "a")
-    with open_store(folder, "m", D) as store:
+    with VectorStore(folder, "m", D) as store:
         _check(store, "a")

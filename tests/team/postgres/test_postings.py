@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from postgres_server import new_database
 
 from memtool.team.engine import PostgresEngine
 from memtool.team.postgres import postings, schema
-from memtool.team.postgres.connection import connect
+from memtool.team.postgres.connection import Database, connect
 from memtool.team.postgres.postings import NewPostings, Postings, StateCache
 from memtool.team.postgres.schema import known_migrations, migrate
 
@@ -46,12 +47,11 @@ def test_phrases_are_words_side_by_side_in_any_script() -> None:
 
 @pytest.mark.slow
 def test_a_second_search_reads_no_postings_again_until_something_is_written(
-    shared_database: str, notebook: Notebook, monkeypatch: pytest.MonkeyPatch
+    shared_database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from memtool.team.postgres.connection import Database
-
     monkeypatch.setattr(postings.kept, "_most", 1 << 20)
-    notes = Notebook(notebook.root, engine=PostgresEngine(Database(shared_database, str(notebook.root))))
+    root = tmp_path / "notes"
+    notes = Notebook(root, engine=PostgresEngine(Database(shared_database, str(root))))
     for number in range(6):
         notes.write(f"n{number}.md", f"# Note {number}\n\nword{number} 解密 common\n", mtime_ns=LONG_AGO_NS)
     notes.opened()
