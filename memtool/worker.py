@@ -22,7 +22,7 @@ from memtool.recall.routing.loader_table import LOADER
 from memtool.recall.routing.routes import update_table
 from memtool.recall.start.standing import gather_standing
 from memtool.service.starting import start_service
-from memtool.vault.state import outer_folder
+from memtool.vault.layout import outer_folder
 from memtool.workspace import Workspace
 
 

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, TypeAlias
 from memtool import settings as settings_module
 from memtool.named_tuple import NamedTuple
 from memtool.settings import Settings
-from memtool.vault.layout import Vault, project_of
+from memtool.vault.layout import Vault, project_of, state_folder
 from memtool.vault.project_area import ProjectArea, find_area, find_registered_area, shown_path
-from memtool.vault.state import state_folder
 
 if TYPE_CHECKING:
     from memtool.redaction import Redactor
@@ -94,8 +93,8 @@ class Workspace(_Fields):
     @cached_property
     def redact(self) -> Redactor:
         """The redactor, which removes secrets from a text and counts them."""
-        from memtool.history.purged import read_purged
         from memtool.redaction import make_redactor
+        from memtool.vault.masking import read_purged
 
         return make_redactor(self.settings.redact, read_purged(self.vault))
 

@@ -14,7 +14,7 @@ from memtool.vault.fact_rules import RULES, STATUSES
 from memtool.vault.facts import check_facts
 from memtool.vault.kinds import CATEGORIES, KINDS
 from memtool.vault.layout import FORMAT
-from memtool.vault.projects import match_project
+from memtool.vault.project_area import match_project
 from memtool.vault.sessions import is_as_written, parse_session, render_session
 
 PAGE = (Path(__file__).parents[1] / "docs" / "vault-format.md").read_text(encoding="utf-8")

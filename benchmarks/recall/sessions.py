@@ -27,8 +27,7 @@ from memtool.recall.prompts.meaning import Meaning, Nearness, texts_of
 from memtool.service.model import Warm
 from memtool.service_client import MODEL, end_service, find_address, service_place
 from memtool.text.lines import tokens_in
-from memtool.vault.layout import open_vault
-from memtool.vault.state import state_folder
+from memtool.vault.layout import open_vault, state_folder
 
 _PATIENCE = 5.0  # seconds for the helper: how good its answers are is measured here, and elsewhere how soon they come
 

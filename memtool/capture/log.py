@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from memtool.errors import MemtoolError
 from memtool.settings import user_cache_path
-from memtool.vault.layout import Vault
-from memtool.vault.state import append_state, make_state_folder, outer_folder, read_state
+from memtool.vault.layout import Vault, outer_folder
+from memtool.vault.state import append_state, make_state_folder, read_state
 
 NAME = "hook.log"
 # A warning is not as good as it could be: a summary without a model, say. A note is nothing to mend at all.

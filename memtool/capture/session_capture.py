@@ -31,7 +31,8 @@ from memtool.text.frontmatter import parse_fields, split_front_matter
 from memtool.text.lines import counted, one_line, shortened, width
 from memtool.vault import files as files_of_vault
 from memtool.vault.daily import DailySession, add_session
-from memtool.vault.hand_edits import keep_hand_edits, title_as_known
+from memtool.vault.forgotten import title_as_known
+from memtool.vault.hand_edits import keep_hand_edits
 from memtool.vault.layout import Vault, session_name
 from memtool.vault.masking import mask_files, mask_state
 from memtool.vault.note import first_sentence

@@ -41,7 +41,7 @@ def is_excluded(folder: str, patterns: Sequence[str], home: Path) -> bool:
 
 def _has_remote(folder: Path, patterns: Sequence[str]) -> bool:
     from memtool.errors import HistoryFailed
-    from memtool.vault.projects import find_project, identities_of, normalise_remote
+    from memtool.vault.project_area import find_project, identities_of, normalise_remote
 
     wanted = [(normalise_remote(pattern) or pattern).casefold() for pattern in patterns]
     try:

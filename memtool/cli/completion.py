@@ -132,7 +132,7 @@ def _facts(session: Session, _begun: str) -> _Pairs:
 def _rows(session: Session, sql: str) -> _Pairs:
     from memtool.errors import Busy
     from memtool.index.files import FileEngine
-    from memtool.vault.state import find_state_folder
+    from memtool.vault.layout import find_state_folder
 
     folder = find_state_folder(session.vault, session.work.cache)
     if folder is None:

@@ -92,7 +92,7 @@ def _placed(routing: Routing, file: str) -> tuple[str, str]:
 
 
 def _placed_by_git(routing: Routing, path: Path) -> tuple[str, str]:
-    from memtool.vault.projects import find_project, find_project_identities, match_project
+    from memtool.vault.project_area import find_project, find_project_identities, match_project
 
     folder = next(folder for folder in (path, *path.parents) if folder.is_dir())
     found = find_project(folder)

@@ -15,7 +15,8 @@ from pathlib import Path
 
 from memtool.errors import Busy, MemtoolError, NotWritable, UsageError
 from memtool.named_tuple import NamedTuple
-from memtool.vault.state import find_state_folder, make_state_folder, read_record, read_state, write_state
+from memtool.vault.layout import find_state_folder
+from memtool.vault.state import make_state_folder, read_record, read_state, write_state
 from memtool.workspace import Workspace
 
 _RUN = "consolidated"

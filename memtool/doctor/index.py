@@ -22,9 +22,9 @@ from memtool.index.sqlite import SqliteIndex, is_as_indexed
 from memtool.index.tables import Tables
 from memtool.settings import Settings
 from memtool.text.lines import counted, some_of
+from memtool.vault.layout import find_state_folder
 from memtool.vault.marks import UNSOLVED
 from memtool.vault.scan import Changes, Scan, changes
-from memtool.vault.state import find_state_folder
 from memtool.workspace import Workspace
 
 _NAMED = 10  # broken notes

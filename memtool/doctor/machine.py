@@ -18,9 +18,8 @@ from memtool.index.filters import Filter
 from memtool.index.search import search
 from memtool.installation import DISTRIBUTION
 from memtool.redaction import make_redactor
-from memtool.vault.layout import Vault, open_vault
+from memtool.vault.layout import Vault, open_vault, state_folder
 from memtool.vault.project_area import shown_path
-from memtool.vault.state import state_folder
 
 _PROBE = "# Probe\n\nThe probe of `getUserById` found 解密失败 in v2.1.210.\n"
 _PROBE_QUERIES = ("user probe", "解密失败", "v2.1.210")

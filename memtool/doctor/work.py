@@ -20,8 +20,8 @@ from memtool.schedules.missed_week import kept_schedule
 from memtool.schedules.schedule import Lost, find_lost, is_in_force, remove_lost
 from memtool.service_client import ask_again, is_at_work, service_place
 from memtool.text.lines import counted
+from memtool.vault.layout import find_state_folder, outer_folder
 from memtool.vault.sources import MB, last_removal, list_sources
-from memtool.vault.state import find_state_folder, outer_folder
 from memtool.workspace import Workspace
 
 _NAMED = 10  # parked jobs

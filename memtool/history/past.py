@@ -21,8 +21,7 @@ from memtool.errors import HistoryFailed, NotWritable, UsageError
 from memtool.git import tell
 from memtool.history.changes import Change
 from memtool.history.repository import get_own_repository
-from memtool.vault.layout import SETTINGS_FILE, Vault, open_vault
-from memtool.vault.state import find_state_folder, outer_folder, state_folder
+from memtool.vault.layout import SETTINGS_FILE, Vault, find_state_folder, open_vault, outer_folder, state_folder
 
 _KEPT = 4  # copies of one vault
 _CLOCKS = 2.0  # seconds by which the clock of a file system may be behind

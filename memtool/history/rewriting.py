@@ -3,6 +3,8 @@
 `git fast-export` writes all commits as one stream, which goes back into the same repository by `git fast-import` with
 each content and message masked. Commits before the first that changes keep their ids. Notes and the list of stashes
 follow; then all that is out of reach is removed.
+
+The commit of a purge shows what it took out, so that no undo brings that back.
 """
 
 from __future__ import annotations
@@ -11,14 +13,16 @@ import os
 import re
 import subprocess
 import tempfile
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, NamedTuple, cast
 
 from memtool.errors import HistoryFailed
 from memtool.git import GitAnswer, ask, environment, program_of, refused, tell
+from memtool.history.commits import SIGNATURE
 from memtool.history.repository import get_own_repository, open_repository
+from memtool.redaction.known import KnownSecrets
 from memtool.text.lines import some_of
 from memtool.vault.masking import Mask, masked_content
 
@@ -28,6 +32,12 @@ _STASHES = "refs/memtool/stash/"
 _LEFTOVERS = ("ORIG_HEAD", "FETCH_HEAD", "COMMIT_EDITMSG", "MERGE_MSG", "SQUASH_MSG", "gc.log")
 _PATHS = re.compile(rb"(?:M [0-7]{6} [^ ]+ |D )(.*)\n")
 _OLD_ID = re.compile(r"^(Undoes: )([0-9a-f]{40,64})$", re.MULTILINE)
+
+
+PURGE = "purge"  # the kind of a commit that purged
+KIND = "purged"
+_MARKER = f"[redacted: {KIND}]"
+_LEAST = 8  # characters of a line that was taken out whole
 
 
 class Rewritten(NamedTuple):
@@ -219,3 +229,39 @@ def _unquoted(path: bytes) -> bytes:
         return path
     plain = path[1:-1].decode("latin-1").encode("latin-1").decode("unicode_escape")
     return plain.encode("latin-1")
+
+
+def refuse_purged_texts(root: Path, files: Iterable[tuple[bytes | None, bytes | None]]) -> None:
+    """Raise if one of *files*, each as it is and as it is to be, would hold again what was purged.
+
+    Raises:
+        HistoryFailed: it would.
+    """
+    known, lines = KnownSecrets(), set[str]()
+    for removed, added in _hunks(root):
+        masked = [_around_marker(line) for line in added if _MARKER in line]
+        found = [match for line in removed for pattern in masked if (match := pattern.fullmatch(line))]
+        for match in found:
+            for text in match.groups():
+                known.add(text, KIND)
+        if not masked:
+            gone = set(map(str.strip, removed)) - set(map(str.strip, added))
+            lines |= {line for line in gone if len(line) >= _LEAST}
+    for now, then in files:
+        before, after = ((data or b"").decode("utf-8", "replace") for data in (now, then))
+        new_lines = {line.strip() for line in after.splitlines()} - {line.strip() for line in before.splitlines()}
+        if lines & new_lines or len(list(known.find(after))) > len(list(known.find(before))):
+            raise HistoryFailed("that would bring back what was purged", hint="Write the rest of it by hand.")
+
+
+def _hunks(root: Path) -> Iterator[tuple[list[str], list[str]]]:
+    """Give the lines that each hunk of each purge took out, and those that it put in their place."""
+    options = ("--format=", "-p", "--unified=0", "--no-renames", "--no-ext-diff", "--no-textconv")
+    said = tell(root, "log", *options, f"--grep=^{SIGNATURE}: {PURGE}$", timeout=None)
+    for hunk in re.split(r"^(?:@@ |diff --git )", said, flags=re.MULTILINE)[1:]:
+        lines = hunk.split("\n")[1:]
+        yield [line[1:] for line in lines if line.startswith("-")], [line[1:] for line in lines if line.startswith("+")]
+
+
+def _around_marker(line: str) -> re.Pattern[str]:
+    return re.compile("(.{4,4096}?)".join(map(re.escape, line.split(_MARKER))))

@@ -11,11 +11,10 @@ from typing import NamedTuple
 from memtool.errors import BrokenVaultFile, HistoryFailed, NotWritable, UsageError
 from memtool.git import tell
 from memtool.history.changes import CONSOLIDATE, INIT, UNDO, UNDOES, Change
-from memtool.history.mending import locked
+from memtool.history.mending import UndoStep, commit_steps, locked, write_step
 from memtool.history.merging import emptied, merge, merge_prose
-from memtool.history.purged import refuse_purged_texts
 from memtool.history.repository import get_own_repository
-from memtool.history.undo_steps import UndoStep, commit_steps, write_step
+from memtool.history.rewriting import refuse_purged_texts
 from memtool.processes import note_plan
 from memtool.text.lines import some_of
 from memtool.vault import files

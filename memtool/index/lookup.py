@@ -15,8 +15,7 @@ from memtool.index.engine import Index
 from memtool.settings import Settings
 from memtool.text.tokens import fold
 from memtool.vault.files import read_text
-from memtool.vault.forgotten import ForgottenTexts, is_forgotten
-from memtool.vault.hand_edits import forgotten_in
+from memtool.vault.forgotten import ForgottenTexts, forgotten_in, is_forgotten
 from memtool.vault.reading import Reading, Ref, parse_ref, resolve
 from memtool.vault.session_names import note_of
 

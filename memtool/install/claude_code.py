@@ -27,7 +27,7 @@ from memtool.install.plans import Plan, Share, parts_there
 from memtool.install.record import is_own
 from memtool.install.rule_files import rule_shares
 from memtool.recall.routing.routes import read_routing
-from memtool.vault.projects import find_project
+from memtool.vault.project_area import find_project
 
 
 class ClaudeCode(AgentSetup):

@@ -18,7 +18,7 @@ from memtool.text.markdown import LINK_TEXT, link
 from memtool.text.near_duplicates import letters
 from memtool.vault import files
 from memtool.vault.facts import Fact, archive, parse_facts, purge, update_facts
-from memtool.vault.hand_edits import forget_item
+from memtool.vault.forgotten import forget_item
 from memtool.vault.layout import Vault, project_of
 from memtool.vault.marks import GENERATED, GENERATED_END
 from memtool.vault.note import Note

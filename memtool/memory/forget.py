@@ -25,8 +25,7 @@ from memtool.text.near_duplicates import letters
 from memtool.vault import files
 from memtool.vault.authors import ASKED, SUMMARY, TITLE
 from memtool.vault.facts import archive, parse_facts, purge, update_facts
-from memtool.vault.forgotten import statement_of
-from memtool.vault.hand_edits import forget_item
+from memtool.vault.forgotten import forget_item, statement_of
 from memtool.vault.kinds import FACT, KINDS, NOTE, SESSION, TODO
 from memtool.vault.layout import is_archived, is_facts_file, is_outside, kind_of, project_of, projects_of
 from memtool.vault.memory import Location, Memory

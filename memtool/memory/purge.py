@@ -16,8 +16,7 @@ from memtool.capture.captured import Record, read_record, write_record
 from memtool.capture.queue import only_worker
 from memtool.errors import Busy, MemtoolError, NoteNotFound, UsageError
 from memtool.history.one_commit import Kept, alone, commit
-from memtool.history.purged import KIND, PURGE, keep_purged
-from memtool.history.rewriting import Rewritten, refuse_unsafe, rewrite_history
+from memtool.history.rewriting import KIND, PURGE, Rewritten, refuse_unsafe, rewrite_history
 from memtool.history.template import template_text
 from memtool.index.engine import place_of, use_index
 from memtool.memory.forget import LINE, find_target, remove, sort_of
@@ -27,7 +26,7 @@ from memtool.text.scripts import HAN
 from memtool.vault import files
 from memtool.vault.kinds import NOTE
 from memtool.vault.layout import kind_of
-from memtool.vault.masking import all_refs, drop_indexes, mask_files, mask_state, texts_of
+from memtool.vault.masking import all_refs, drop_indexes, keep_purged, mask_files, mask_state, texts_of
 from memtool.vault.memory import Memory
 from memtool.vault.session_names import session_at
 from memtool.vault.sources import remove_source

@@ -10,10 +10,6 @@ nested in it.
     gone                                                       nothing, but an item that is new to the note is added
     no part of the format                                      the same bytes in the same place
 
-What was forgotten with `memtool forget` is gone for good: the note lists its mark in the field `forgotten`, so that it
-stays away however often, in whatever section and in whichever words it is made again. A mark holds hashes and tells
-nothing of what was said.
-
 Items are told apart by what they say, so an item that its owner changed is one that is gone and one that is added. A
 note of an earlier version is first put into the form of today.
 """
@@ -21,11 +17,9 @@ note of an earlier version is first put into the form of today.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from memtool.text.lines import shortened
-from memtool.vault.authors import ASKED, SUMMARY, TITLE
-from memtool.vault.forgotten import NAMELESS, held_parts, is_forgotten, mark_of, said_again, without_forgotten
+from memtool.vault.forgotten import forgotten_in, without_marked
 from memtool.vault.session_parts import (
     NoteBlock,
     NoteItem,
@@ -35,16 +29,9 @@ from memtool.vault.session_parts import (
     says_of,
     split_session,
     with_items,
-    with_parts,
     without_gaps,
 )
-from memtool.vault.session_text import is_old, read_line, read_statement
-from memtool.vault.sessions import is_as_written, lines_of
-
-_WIDEST_TITLE = 70  # columns
-FORGOTTEN = "forgotten"  # the field of the front matter
-
-_MARK = r"\b[0-9a-f]{8}(?:-[0-9a-f]+)?\b"
+from memtool.vault.sessions import in_form_of_today, is_as_written
 
 _LISTS = {
     "matter:tags": re.compile(r"(tags:\s*\[)(.*)(\]\s*)"),
@@ -77,108 +64,14 @@ def keep_hand_edits(base: str | None, current: str, new: str) -> str:
     marks = forgotten_in(current)
     if base is None and is_as_written(current):
         base = current
-    before, now = base and _without(in_form_of_today(base), marks), in_form_of_today(current)
-    new = _without(new, marks)
+    before, now = base and without_marked(in_form_of_today(base), marks), in_form_of_today(current)
+    new = without_marked(new, marks)
     if now == before or (base is None and not current.strip()):
         return new
     if new in (base, before):
         return current
     bom = "\ufeff" if current.startswith("\ufeff") else ""
     return bom + _merged(before, now.removeprefix(bom), in_form_of_today(new))
-
-
-def in_form_of_today(text: str) -> str:
-    """Return the session note *text* in the form of today."""
-    if not is_old(text):
-        return text
-    from memtool.vault.old_sessions import upgraded  # few notes are old
-
-    return upgraded(text)
-
-
-def forget_item(text: str, is_meant: Callable[[str], bool]) -> str:
-    """Return the session note *text* without the lines that are meant, and with their marks among the forgotten.
-
-    Unchanged if none is. *is_meant* is given the text of each line, of the title and of the summary; of these two and
-    of the prompts, the sentences go that say the same.
-    """
-    from memtool.text.frontmatter import set_list  # a hook does without
-
-    lines = lines_of(text)
-    gone = [line.text for line in lines if is_meant(line.text)]
-    if not gone:
-        return text
-    titles = [line.text for line in lines if line.role in (TITLE, SUMMARY)]
-    others = [line for line in lines if line.text not in (*gone, *titles)]
-    gone += [part for line in others for part in held_parts(line.text, gone, whole=line.role != ASKED)]
-    gone += [said for title in titles for said in said_again(title, gone)]
-    marks = dict.fromkeys([*forgotten_in(text), *map(mark_of, gone)])
-    return set_list(_without(in_form_of_today(text), marks), FORGOTTEN, marks)
-
-
-def title_as_known(title: str, note: str | None) -> str:
-    """Return the *title* of a session without what was forgotten of its *note*, as it stands; `…` for all of it."""
-    if note is None:
-        return title
-    is_archived = any(
-        block.key == "matter:status" and "archived" in block.lines[0].casefold() for block in split_session(note).matter
-    )
-    return NAMELESS if is_archived else title and (without_forgotten(title, forgotten_in(note)) or NAMELESS)
-
-
-def forgotten_in(text: str) -> list[str]:
-    """Return the marks of what was forgotten of the session note *text*."""
-    matter = next((block for block in split_session(text).matter if block.key == f"matter:{FORGOTTEN}"), None)
-    return re.findall(_MARK, " ".join(matter.lines)) if matter else []
-
-
-def _without(text: str, marks: Iterable[str]) -> str:
-    """Return the session note *text* without the lines and the sentences that have one of *marks*, or nearly."""
-    gone = set(marks)
-    return _named(with_parts(text, lambda block: _kept_of(block, gone))) if gone else text
-
-
-def _named(text: str) -> str:
-    """Return the session note *text* with what was asked as its title where its own was forgotten."""
-    blocks = {block.key: block for block in split_session(text).body}
-    title, asked = blocks.get("title"), blocks.get("asked")
-    if not (title and asked and read_line(title.lines[0].rstrip())[2] == NAMELESS):
-        return text
-    told = shortened(read_line(asked.lines[0].rstrip())[2], _WIDEST_TITLE)
-    return with_parts(text, lambda block: block._replace(lines=(f"# {told}",)) if block.key == "title" else block)
-
-
-def _kept_of(block: NoteBlock, gone: set[str]) -> NoteBlock | None:
-    if block.kind == "section":
-        items = items_in(block)
-        kept = [left for item in items for left in _left_of(block.name, item, gone)]
-        return block if kept == items else with_items(block, kept) if kept else None
-    if block.key not in ("title", "summary", "asked"):
-        return block
-    said = read_line(block.lines[0].rstrip())[2]
-    kept_text = without_forgotten(said, gone)
-    if kept_text == said:
-        return block
-    if block.key == "title":
-        return block._replace(lines=(f"# {kept_text or NAMELESS}",))
-    return block._replace(lines=(block.lines[0].replace(said, kept_text),)) if kept_text else None
-
-
-def _left_of(section: str, item: NoteItem, gone: set[str]) -> list[NoteItem]:
-    """Return what is left of *item*: of a prompt its other sentences; of one that is gone, what came of it."""
-    below = tuple(each for each in item.below if not _is_gone(section, each, gone))
-    said = read_statement(section, item.says) if item.is_bullet else None
-    if said and said.role == ASKED and (kept := without_forgotten(said.text, gone)) != said.text:
-        if kept and said.text in item.lines[0]:
-            first = item.lines[0].replace(said.text, kept)
-            return [NoteItem(item.says.replace(said.text, kept), (first, *item.lines[1:]), below)]
-    elif not _is_gone(section, item, gone):
-        return [item if below == item.below else item._replace(below=below)]
-    return [each._replace(lines=(each.lines[0].lstrip(), *each.lines[1:])) for each in below]
-
-
-def _is_gone(section: str, item: NoteItem, gone: set[str]) -> bool:
-    return item.is_bullet and is_forgotten(read_statement(section, item.says).text, gone)
 
 
 def _merged(base: str | None, current: str, new: str) -> str:

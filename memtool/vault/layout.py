@@ -6,13 +6,14 @@ import contextlib
 import itertools
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from memtool.errors import (
     BadSetting,
     BrokenVaultFile,
     NotAVault,
+    NotWritable,
     OnlyReading,
     OutsideVault,
     VaultNotFound,
@@ -42,6 +43,8 @@ _DAILY_LINE = r"""[ \t]*["']?daily_folder["']?[ \t]*=[ \t]*(?:["']([^"'\\]*)["']
 _PLAIN_ID = r"(?!(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$))[a-z0-9_][a-z0-9._-]{0,79}"
 _LONGEST_FOLDER = 60  # characters
 _LARGEST_SETTINGS = 65_536  # bytes
+_NAME_LENGTH = 16  # hexadecimal digits of the secret name of a state folder
+_UNNAMED = "unnamed"
 
 
 class Vault(NamedTuple):
@@ -261,3 +264,66 @@ def _daily_folder(lines: Iterable[str], settings_path: Path) -> str:
         )
         raise BadSetting(f"daily_folder in '{settings_path}' is no folder for daily notes", hint=hint)
     return name
+
+
+def state_folder(vault: Vault, cache: Callable[[], Path]) -> Path:
+    """Return the folder for what is derived of *vault*: in its `.memtool`; if that may not be written, in *cache*.
+
+    In `.memtool` it bears a name that only this user on this machine knows. A vault that comes from a stranger may
+    bring an index along, which would say what it likes; it is never opened. And a vault that is synchronised between
+    machines holds an index for each.
+
+    Raises:
+        NotWritable: neither place can be written.
+    """
+    with contextlib.suppress(OSError, NotAVault):
+        vault.check_made()
+        folder = vault.state_path / _own_name(cache())
+        make_state_folder(folder)
+        if os.access(folder, os.W_OK | os.X_OK):
+            return folder
+    folder = outer_folder(vault.root, cache())
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise NotWritable(f"neither '{vault.state_path}' nor '{folder}' can be written: {error.strerror}") from None
+    return folder
+
+
+def find_state_folder(vault: Vault, cache: Path) -> Path | None:
+    """Return the folder that `state_folder` has made before, or None; nothing is made here."""
+    folder = vault.state_path / (_drawn_name(cache) or _UNNAMED)
+    if not folder.is_dir():
+        folder = outer_folder(vault.root, cache)
+    return folder if folder.is_dir() else None
+
+
+def outer_folder(root: Path, cache: Path) -> Path:
+    """Return the folder in *cache* for the state of the vault at *root*, where it cannot be kept in the vault."""
+    import hashlib
+
+    return cache / "vaults" / hashlib.sha256(os.fsencode(root)).hexdigest()[:_NAME_LENGTH]
+
+
+def _drawn_name(cache: Path) -> str:
+    with contextlib.suppress(OSError, ValueError):
+        name = (cache / "machine").read_text(encoding="utf-8").strip()
+        if len(name) == _NAME_LENGTH and name.isalnum():
+            return name
+    return ""
+
+
+def _own_name(cache: Path) -> str:
+    """Return the secret name, which is drawn once and kept in the user's *cache*."""
+    if name := _drawn_name(cache):
+        return name
+    path = cache / "machine"
+    name = os.urandom(_NAME_LENGTH // 2).hex()
+    try:
+        cache.mkdir(mode=0o700, parents=True, exist_ok=True)
+        temporary = path.with_name(f".machine.{name}")
+        temporary.write_text(name, encoding="ascii")
+        os.replace(temporary, path)
+        return path.read_text(encoding="utf-8")  # another process may have been quicker
+    except OSError:
+        return _UNNAMED  # no place for a secret: rather an index that a stranger could forge than none

@@ -1,12 +1,14 @@
 """Masking texts wherever a vault keeps them: in its files, in transcripts, and in what lies in `.memtool`.
 
-The index and the vectors are left alone: they are made anew of the files.
+The index and the vectors are left alone: they are made anew of the files. Purged texts are kept as salted hashes, so
+that no capture brings them back.
 """
 
 from __future__ import annotations
 
 import codecs
 import gzip
+import json
 import os
 import re
 import shutil
@@ -16,13 +18,15 @@ from contextlib import suppress
 from pathlib import Path
 
 from memtool.errors import NoteChanged
+from memtool.redaction.hashed import HashedTexts
 from memtool.vault.files import read_content, write_over
 from memtool.vault.layout import Vault
-from memtool.vault.state import STATE_FOLDER, read_state, write_state
+from memtool.vault.state import STATE_FOLDER, make_state_folder, read_state, write_state
 
 Mask = Callable[[str], str]  # returns a text without what is to go
 
 _LARGEST = 67_108_864  # bytes of a file that is looked into
+_HASHES, _LARGEST_HASHES = "purged.json", 1_048_576  # bytes
 _WIDE = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 _GZIP = b"\x1f\x8b"
 _NOT_KEPT = ("index", "locks", "vectors")  # folders in `.memtool` that hold no texts, or only derived ones
@@ -119,3 +123,27 @@ def text_in(content: bytes) -> tuple[str, Callable[[str], bytes]] | None:
     if b"\0" in content:
         return None
     return content.decode("utf-8", "surrogateescape"), lambda text: text.encode("utf-8", "surrogateescape")
+
+
+def read_purged(vault: Vault) -> HashedTexts:
+    """Return the hashes of the texts that were purged from *vault* on this machine."""
+    try:
+        kept = json.loads(read_state(vault.state_path / _HASHES, largest=_LARGEST_HASHES))
+        return HashedTexts(
+            str(kept["salt"]), tuple((int(size), int(ends), str(hash_)) for size, ends, hash_ in kept["of"])
+        )
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        return HashedTexts()
+
+
+def keep_purged(vault: Vault, text: str, salt: str) -> None:
+    """Keep the hash of *text*, so that a capture does not bring it back.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    known = read_purged(vault)
+    known = (known if known.salt else HashedTexts(salt)).with_text(text)
+    make_state_folder(vault.state_path)
+    content = json.dumps({"salt": known.salt, "of": list(dict.fromkeys(known.prints))})
+    write_state(vault.state_path / _HASHES, content.encode(), durable=True)

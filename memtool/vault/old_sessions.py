@@ -13,11 +13,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cache
 
-from memtool.text.frontmatter import split_front_matter
-from memtool.text.languages import all_labels, label_languages, labels
+from memtool.text.languages import all_labels
 from memtool.vault.authors import (
     AGENT,
     ASKED,
@@ -32,8 +31,7 @@ from memtool.vault.authors import (
     USER,
     signed_by,
 )  # fmt: skip
-from memtool.vault.session_text import author_of_prompt, body_lines, one_of, quoted_lines
-from memtool.vault.sessions import Line, parse_session, render_session
+from memtool.vault.session_text import Line, author_of_prompt, body_lines, one_of
 
 _ROLES = {"decisions": DECISION, "rules": RULE, "done": "", "commands": COMMAND, "open": OPEN}
 _KINDS = {
@@ -50,7 +48,7 @@ _PARTS = (
 )
 
 
-def _read_line(line: str) -> tuple[str, str, str]:
+def read_old_line(line: str) -> tuple[str, str, str]:
     """Return the part of a note that *line* is, the name of its label, and its text; a label may be unknown."""
     for part, pattern in _patterns():
         if match := pattern.fullmatch(line):
@@ -70,7 +68,7 @@ def old_parts(text: str) -> Iterator[tuple[str, Line]]:
     section = "key_points" if text.startswith((" ", "\t")) else ""  # where most lines are
     is_titled = False
     for number, line in body_lines(text):
-        part, name, value = _read_line(line)
+        part, name, value = read_old_line(line)
         if part == "section":
             section = name
         elif part != "bullet" and line.strip():
@@ -136,35 +134,3 @@ def _key_point(value: str, number: int) -> Iterator[Line]:
 
 def _asked(text: str, number: int) -> Line:
     return Line(text, ASKED, author_of_prompt(text), number=number)
-
-
-def upgraded(text: str) -> str:
-    """Return a session's note of an earlier version in the form of today, with what is no part of it below."""
-    plain = text.replace("\r\n", "\n")
-    lines = plain.split("\n")
-    start = split_front_matter(plain)[1] - 1
-    body = render_session(parse_session(plain), language=_language_of(plain)).partition("---\n\n")[2]
-    own = "\n".join(_own_lines(lines[start:])).strip("\n")
-    today = "\n".join([*lines[:start], "", body]) + (f"\n{own}\n" if own else "")
-    return today.replace("\n", "\r\n") if "\r\n" in text else today
-
-
-def _own_lines(lines: Sequence[str]) -> Iterator[str]:
-    """Give the lines of a note that are no part of its format, and the empty ones between them."""
-    is_open = is_titled = False  # whether a section goes on
-    for line, is_quoted in zip(lines, quoted_lines(lines), strict=True):
-        part, name, _ = ("", "", "") if is_quoted else _read_line(line.rstrip())
-        is_below = is_open and line[:1] in (" ", "\t")
-        is_ours = is_below or bool(name) or (part == "title" and not is_titled) or line.strip() == "---"
-        is_open = (part == "section" and bool(name)) or is_below or (is_open and not line.strip())
-        is_titled = is_titled or part == "title"
-        if not is_ours or is_quoted:
-            yield line
-
-
-def _language_of(text: str) -> str:
-    """Return the language of the labels of a note."""
-    found = {
-        code: sum(f"**{word}**" in text for word in labels("session", code).values()) for code in label_languages()
-    }
-    return max(found, key=lambda code: found[code])

@@ -1,12 +1,17 @@
-"""The area that a folder's work is filed under: `areas/projects/<name>/`, found by the project's identities."""
+"""The project of a folder, and the area `areas/projects/<name>/` that its work is filed under.
+
+A project is known by its identities, which its area's `summary.md` lists: one line of text each, `github.com/acme/shop`
+for its git remote, else `commit:` with its root commit, else `path:` with the absolute path of its root.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +22,7 @@ from memtool.vault.layout import Vault, project_of
 from memtool.vault.state import read_state, write_state
 
 if TYPE_CHECKING:
-    from memtool.vault.projects import Project
+    from memtool.git import GitAnswer
 
 FRESH = 86_400.0  # seconds for which a folder's area is remembered
 UNSURE = 60.0  # seconds for which it is while git has not said all, or nobody has registered it
@@ -30,6 +35,183 @@ _MANY = 2_000  # folders that are remembered
 _LARGEST = 1_048_576  # bytes of what is remembered; a file that is larger was not written by memtool
 _HEAD = 262_144  # bytes of a summary, in which its front matter ends
 _PATIENCE = 0.1  # seconds; what is not remembered is found again
+LONGEST_URL = 2048  # characters
+SLOW_HISTORY = 2.0  # seconds; finding the root commit of a huge repository is not worth more
+QUICK_HISTORY = 0.1  # seconds; the same where somebody waits
+PATIENCE = 10.0  # seconds for what git knows at once
+QUICK_PATIENCE = 0.5  # seconds; the same where somebody waits
+
+_HOST = r"(?:[^/\s]*@)?(\[[^\]/\s]*\]|[^:/@\s]{2,})"  # without the user; one letter would be a Windows drive
+_URL = rf"(?i:(?!file:)[a-z][a-z0-9+.-]*://{_HOST}(?::\d*)?/([^?#\n]+).*)"
+_SCP = rf"{_HOST}:(?!//|:)(.+)"
+_PREFERRED = ("origin", "upstream")
+_WORKTREES = r"(?i:(.*?)[-_.]?worktrees)"  # what a folder of worktrees is called
+
+
+class Project(NamedTuple):
+    """A project on this machine.
+
+    Args:
+        root: its main folder, with no symlink in its path.
+        is_repository: whether git says so.
+        notice: why git could not be asked, if so.
+        named: its main folder as it was named, where a symlink led there.
+    """
+
+    root: Path
+    is_repository: bool
+    notice: str = ""
+    named: Path | None = None
+
+
+def find_project(path: Path, *, quick: bool = False) -> Project:
+    """Return the project that *path* lies in: the same one for all its subfolders, worktrees and symlinks to them.
+
+    Of a folder that is gone, the repository tells that it lay in. Where git is not *quick* enough, or cannot be asked,
+    the project is *path* itself, with a notice.
+    """
+    folder = _absolute(path.parent if path.is_file() else path)
+    if not folder.exists():
+        return _project_of_gone(folder, quick=quick)
+    try:
+        answer = _ask(folder, "rev-parse", "--show-toplevel", "--git-dir", "--git-common-dir", timeout=_patience(quick))
+    except HistoryFailed as error:
+        return _plain_folder(folder, str(error))
+    lines = answer.out.splitlines()
+    if answer.code != 0 or len(lines) != 3 or "\0" in answer.out:
+        return _plain_folder(folder)
+    top, own, common = ((folder / line).resolve() for line in lines)
+    if own == common:
+        return Project(top, is_repository=True)
+    return Project(common.parent if common.name == ".git" else common, is_repository=True)
+
+
+def _plain_folder(folder: Path, notice: str = "") -> Project:
+    root = Path(os.path.realpath(folder))
+    return Project(root, is_repository=False, notice=notice, named=folder if folder != root else None)
+
+
+def _project_of_gone(folder: Path, *, quick: bool) -> Project:
+    checkout = _checkout_of(folder)
+    if checkout:
+        return find_project(checkout, quick=quick) if checkout.exists() else _plain_folder(checkout)
+    around = find_project(next(parent for parent in folder.parents if parent.exists()), quick=quick)
+    return around if around.is_repository else _plain_folder(folder, around.notice)
+
+
+def _checkout_of(folder: Path) -> Path | None:
+    """Return the checkout of the worktree *folder*, which is gone; None if its path does not tell."""
+    for place in (folder, *folder.parents):
+        match = re.fullmatch(_WORKTREES, place.parent.name)
+        if match is None:
+            continue
+        base = place.parent.parent
+        if match[1]:  # shop-worktrees/2
+            return base / match[1]
+        if base.name == ".claude":
+            return base.parent
+        if place != folder and base.is_dir() and not (base / ".git").exists():  # ~/.worktrees/shop/2
+            return place
+        return base
+    return folder.parent if folder.name.isdigit() else None  # workspaces/shop/2: a number names no project
+
+
+def find_project_identities(path: Path) -> tuple[str, ...]:
+    """Return every identity of the project that *path* lies in, strongest first."""
+    return tuple(identities_of(find_project(path)))
+
+
+def identities_of(project: Project, *, quick: bool = False) -> Iterator[str]:
+    """Give the identities of *project*, strongest first, each found out only when it is asked for.
+
+    *quick* gives the path before the root commit, which takes long to find in a large repository.
+
+    Raises:
+        HistoryFailed: git refuses, or is not *quick* enough.
+    """
+    places = [f"path:{folder}" for folder in (project.named, project.root) if folder]
+    if project.is_repository and (remote := _remote(project.root, quick=quick)):
+        yield remote
+    if quick:
+        yield from reversed(places)
+        places.clear()
+    if project.is_repository and (root_commit := _root_commit(project.root, quick=quick)):
+        yield f"commit:{root_commit}"
+    yield from reversed(places)
+
+
+def match_project(identities: Iterable[str], projects: Mapping[str, Iterable[str]]) -> str | None:
+    """Return the name of the project that lists one of *identities*; the strongest of them, the first, decides."""
+    owners: dict[str, str] = {}
+    for name, listed in projects.items():
+        for identity in listed:
+            owners.setdefault(_comparable(identity), name)
+    return next((owners[key] for key in map(_comparable, identities) if key in owners), None)
+
+
+def normalise_remote(url: str) -> str:
+    """Return a remote's identity, such as `github.com/acme/shop`: no protocol, user, password, port or `.git`.
+
+    A path on this machine says nothing elsewhere, so it gives an empty string.
+    """
+    match = re.fullmatch(_URL, url.strip()) or re.fullmatch(_SCP, url.strip()) if len(url) <= LONGEST_URL else None
+    if match is None:
+        return ""
+    steps = [step for step in match[2].split("/") if step]
+    path = "/".join(steps).removesuffix(".git").rstrip("/")
+    return f"{match[1].lower()}/{path}" if path else ""
+
+
+def short_id(root: Path) -> str:
+    """Return twelve hexadecimal digits made of the project root's absolute path."""
+    import hashlib  # a hook does without
+
+    return hashlib.sha256(os.fsencode(_absolute(root))).hexdigest()[:12]
+
+
+def _remote(root: Path, *, quick: bool) -> str:
+    # Not `git remote get-url`: it applies the user's own rewriting, which differs from machine to machine.
+    answer = _ask(root, "config", "--local", "-z", "--get-regexp", r"^remote\..*\.url$", timeout=_patience(quick))
+    urls: dict[str, str] = {}
+    for entry in answer.out.split("\0"):
+        key, _, url = entry.partition("\n")
+        urls.setdefault(key.removeprefix("remote.").removesuffix(".url"), normalise_remote(url))
+    names = [*(name for name in _PREFERRED if name in urls), *urls]
+    return next((urls[name] for name in names if urls[name]), "")
+
+
+def _ask(folder: Path, *args: str, timeout: float) -> GitAnswer:
+    from memtool.git import ask  # mostly the area is remembered, and git not asked
+
+    return ask(folder, *args, timeout=timeout)
+
+
+def _patience(quick: bool) -> float:
+    return QUICK_PATIENCE if quick else PATIENCE
+
+
+def _root_commit(root: Path, *, quick: bool) -> str:
+    """Return the oldest commit without parents; a shallow clone does not know it."""
+    timeout = QUICK_HISTORY if quick else SLOW_HISTORY
+    try:
+        if _ask(root, "rev-parse", "--is-shallow-repository", timeout=timeout).out.strip() != "false":
+            return ""
+        return (_ask(root, "rev-list", "--max-parents=0", "HEAD", timeout=timeout).out.split() or [""])[-1]
+    except HistoryFailed:
+        if quick:
+            raise
+        return ""
+
+
+def _comparable(identity: str) -> str:
+    # Hosts such as GitHub take `Acme/Shop` and `acme/shop` for the same; users also list whole URLs.
+    if identity.startswith(("path:", "commit:")):
+        return identity
+    return (normalise_remote(identity) or identity).casefold()
+
+
+def _absolute(path: Path) -> Path:
+    return Path(os.path.abspath(path))  # noqa: PTH100  (git follows symlinks, and else both paths are identities)
 
 
 class ProjectArea(NamedTuple):
@@ -61,8 +243,9 @@ def find_area(vault: Vault, folder: Path, home: Path, now: float) -> ProjectArea
     # What is remembered for a day was there; its owner may have renamed it.
     if remembered and (now - remembered.found_at >= FRESH - UNSURE or _is_there(vault, remembered.area)):
         return remembered.area
-    area, is_sure = _find(vault, folder, home, quick=True)
-    is_lasting = is_sure and _is_there(vault, area)
+    project = find_project(folder, quick=True)
+    area, is_sure = _find(vault, folder, home, project, identities_of(project, quick=True))
+    is_lasting = is_sure and not project.notice and _is_there(vault, area)
     _remember(vault, folder, _KnownFolder(area, now if is_lasting else now - FRESH + UNSURE))
     return area
 
@@ -76,9 +259,11 @@ def find_registered_area(vault: Vault, folder: Path, home: Path, now: float) -> 
     remembered = _remembered(vault, folder, now)
     if remembered and remembered.registered and _is_there(vault, remembered.area):
         return remembered.area
-    area, _ = _find(vault, folder, home, quick=False)
+    project = find_project(folder)
+    identities = tuple(identities_of(project))
+    area, _ = _find(vault, folder, home, project, identities)
     if area.name:
-        register(vault, area, folder)
+        register(vault, area, identities)
     _remember(vault, folder, _KnownFolder(area, now, registered=True))
     return area
 
@@ -89,15 +274,13 @@ def _area_within(vault: Vault, folder: Path) -> ProjectArea | None:
     return ProjectArea(name, folder) if name else None
 
 
-def register(vault: Vault, area: ProjectArea, folder: Path) -> bool:
-    """Write down all identities of *folder* in the summary of its *area*; return whether that changed anything.
+def register(vault: Vault, area: ProjectArea, identities: Iterable[str]) -> bool:
+    """Add *identities* of a project to the summary of its *area*; return whether that changed anything.
 
     A summary that is missing is made; of one that exists, only the line `identities` is changed.
     """
     from memtool.text.frontmatter import set_list
-    from memtool.vault.projects import find_project_identities, match_project
 
-    identities = find_project_identities(folder)
     path = vault.path(area.ref)
     with vault.lock():
         text, expected = read_text(path) if path.exists() else (_new_summary(area), None)
@@ -173,38 +356,26 @@ class _KnownFolder(NamedTuple):
     registered: bool = False
 
 
-def _find(vault: Vault, folder: Path, home: Path, *, quick: bool) -> tuple[ProjectArea, bool]:
-    """Return the area, and whether that is sure: it is not while git has not been *quick* enough."""
-    from memtool.vault.projects import find_project, match_project
+def _find(
+    vault: Vault, folder: Path, home: Path, project: Project, identities: Iterable[str]
+) -> tuple[ProjectArea, bool]:
+    """Return the area of *project*, in which *folder* lies, and whether git has given all *identities* quickly enough.
 
-    project = find_project(folder, quick=quick)
-    is_sure = not (quick and project.notice)
+    Of a folder that is gone, its own path counts most, and those of the folders above it least.
+    """
     if project.root in (home, *home.parents) and not project.is_repository:
-        return ProjectArea("", project.root), is_sure
-    known, name, strongest = known_projects(vault), None, ""
+        return ProjectArea("", project.root), True
+    known, name, strongest, is_sure = known_projects(vault), None, "", True
+    paths = [] if folder.exists() else [f"path:{place}" for place in (folder, *folder.parents)]
     try:
-        for identity in _identities_of(project, folder, quick=quick):
+        for identity in chain(paths[:1], identities, paths[1:]):
             name = match_project([identity], known)
             strongest = strongest or ("" if identity.startswith("path:") else identity)
             if name:
                 break
     except HistoryFailed:
-        if not quick:
-            raise
         is_sure = False
     return ProjectArea(name or _new_name(vault, project.root, strongest, known), project.root), is_sure
-
-
-def _identities_of(project: Project, folder: Path, *, quick: bool) -> Iterator[str]:
-    """Give the identities of *project*; of a *folder* that is gone, its own path first, and at last those above it."""
-    from memtool.vault.projects import identities_of
-
-    is_gone = not folder.exists()
-    if is_gone:
-        yield f"path:{folder}"
-    yield from identities_of(project, quick=quick)
-    if is_gone:
-        yield from (f"path:{above}" for above in folder.parents)
 
 
 def _is_there(vault: Vault, area: ProjectArea) -> bool:
@@ -212,8 +383,6 @@ def _is_there(vault: Vault, area: ProjectArea) -> bool:
 
 
 def _new_name(vault: Vault, root: Path, strongest: str, known: Mapping[str, tuple[str, ...]]) -> str:
-    from memtool.vault.projects import short_id
-
     of_remote = "" if strongest.startswith("commit:") else strongest.rsplit("/", 1)[-1]
     name = area_name(of_remote) or area_name(root.name) or "project"
     taken = next((other for other in known if is_same_name(other, name)), None)

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from memtool.named_tuple import NamedTuple
 from memtool.text.frontmatter import plain_fields, quoted, split_front_matter
-from memtool.text.languages import labels as labels_in
+from memtool.text.languages import label_languages, labels as labels_in
 from memtool.text.lines import one_line, shortened
 from memtool.text.markdown import find_links, link
 from memtool.vault.authors import AGENT, ASKED, COMMAND, SUMMARY, TITLE, USER
-from memtool.vault.note import Note
 from memtool.vault.session_parts import NoteBlock, said_lines, split_session
 from memtool.vault.session_text import (
     SECTIONS,
@@ -31,11 +31,15 @@ from memtool.vault.session_text import (
     parse_files,
     print_file,
     print_statement,
+    quoted_lines,
     read_line,
     read_statement,
     section_of,
     unescaped_line,
 )
+
+if TYPE_CHECKING:
+    from memtool.vault.note import Note
 
 TOLD = ("request", "investigated", "learned", "completed", "next_steps")  # of a summary by who worked
 _WIDEST_TITLE = 80  # columns of a title that is made of a line
@@ -295,3 +299,39 @@ def _files(draft: Draft, more: str) -> str:
     named = ", ".join(filter(None, map(print_file, draft.files)))
     rest = f"({more.replace('N', str(draft.more_files))})" if draft.more_files else ""
     return " ".join(filter(None, [named, rest]))
+
+
+def in_form_of_today(text: str) -> str:
+    """Return the session note *text* in the form of today; of an earlier version, what is no part of it is below."""
+    if not is_old(text):
+        return text
+    plain = text.replace("\r\n", "\n")
+    lines = plain.split("\n")
+    start = split_front_matter(plain)[1] - 1
+    body = render_session(parse_session(plain), language=_language_of(plain)).partition("---\n\n")[2]
+    own = "\n".join(_own_lines(lines[start:])).strip("\n")
+    today = "\n".join([*lines[:start], "", body]) + (f"\n{own}\n" if own else "")
+    return today.replace("\n", "\r\n") if "\r\n" in text else today
+
+
+def _own_lines(lines: Sequence[str]) -> Iterator[str]:
+    """Give the lines of a note of an earlier version that are no part of its format, and the empty ones between."""
+    from memtool.vault.old_sessions import read_old_line
+
+    is_open = is_titled = False  # whether a section goes on
+    for line, is_quoted in zip(lines, quoted_lines(lines), strict=True):
+        part, name, _ = ("", "", "") if is_quoted else read_old_line(line.rstrip())
+        is_below = is_open and line[:1] in (" ", "\t")
+        is_ours = is_below or bool(name) or (part == "title" and not is_titled) or line.strip() == "---"
+        is_open = (part == "section" and bool(name)) or is_below or (is_open and not line.strip())
+        is_titled = is_titled or part == "title"
+        if not is_ours or is_quoted:
+            yield line
+
+
+def _language_of(text: str) -> str:
+    """Return the language of the labels of a note."""
+    found = {
+        code: sum(f"**{word}**" in text for word in labels_in("session", code).values()) for code in label_languages()
+    }
+    return max(found, key=lambda code: found[code])

@@ -12,15 +12,12 @@ import errno
 import json
 import os
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
-from memtool.errors import NotAVault, NotWritable
+from memtool.errors import NotWritable
 from memtool.vault.files import make_folder, read_content, write_over
-
-if TYPE_CHECKING:
-    from memtool.vault.layout import Vault
 
 R = TypeVar("R", bound=tuple[Any, ...])  # a NamedTuple whose fields all have defaults
 
@@ -29,8 +26,6 @@ STATE_FOLDER = ".memtool"
 _DEEPEST = 8  # folders within one another that are looked through for symlinks
 # A symlink or a pipe may come at any moment. Windows knows neither flag, and translates line ends without the third.
 _JUST_APPEND = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-_NAME_LENGTH = 16  # hexadecimal digits
-_UNNAMED = "unnamed"
 
 
 @contextlib.contextmanager
@@ -146,45 +141,6 @@ def take_lines(path: Path, *, largest: int) -> Iterator[list[bytes]]:
         taken.unlink(missing_ok=True)
 
 
-def state_folder(vault: Vault, cache: Callable[[], Path]) -> Path:
-    """Return the folder for what is derived of *vault*: in its `.memtool`; if that may not be written, in *cache*.
-
-    In `.memtool` it bears a name that only this user on this machine knows. A vault that comes from a stranger may
-    bring an index along, which would say what it likes; it is never opened. And a vault that is synchronised between
-    machines holds an index for each.
-
-    Raises:
-        NotWritable: neither place can be written.
-    """
-    with contextlib.suppress(OSError, NotAVault):
-        vault.check_made()
-        folder = vault.state_path / _own_name(cache())
-        make_state_folder(folder)
-        if os.access(folder, os.W_OK | os.X_OK):
-            return folder
-    folder = outer_folder(vault.root, cache())
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        raise NotWritable(f"neither '{vault.state_path}' nor '{folder}' can be written: {error.strerror}") from None
-    return folder
-
-
-def find_state_folder(vault: Vault, cache: Path) -> Path | None:
-    """Return the folder that `state_folder` has made before, or None; nothing is made here."""
-    folder = vault.state_path / (_drawn_name(cache) or _UNNAMED)
-    if not folder.is_dir():
-        folder = outer_folder(vault.root, cache)
-    return folder if folder.is_dir() else None
-
-
-def outer_folder(root: Path, cache: Path) -> Path:
-    """Return the folder in *cache* for the state of the vault at *root*, where it cannot be kept in the vault."""
-    import hashlib
-
-    return cache / "vaults" / hashlib.sha256(os.fsencode(root)).hexdigest()[:_NAME_LENGTH]
-
-
 def _checked_way(path: Path) -> tuple[Path, ...]:
     """Return *path* and the folders above it up to the state folder; outside of one, *path* alone.
 
@@ -220,27 +176,3 @@ def _lines_in(path: Path, largest: int) -> list[bytes]:
     with contextlib.suppress(OSError):
         return [line for line in read_state(path, largest=largest).split(b"\n") if line]
     return []
-
-
-def _drawn_name(cache: Path) -> str:
-    with contextlib.suppress(OSError, ValueError):
-        name = (cache / "machine").read_text(encoding="utf-8").strip()
-        if len(name) == _NAME_LENGTH and name.isalnum():
-            return name
-    return ""
-
-
-def _own_name(cache: Path) -> str:
-    """Return the secret name, which is drawn once and kept in the user's *cache*."""
-    if name := _drawn_name(cache):
-        return name
-    path = cache / "machine"
-    name = os.urandom(_NAME_LENGTH // 2).hex()
-    try:
-        cache.mkdir(mode=0o700, parents=True, exist_ok=True)
-        temporary = path.with_name(f".machine.{name}")
-        temporary.write_text(name, encoding="ascii")
-        os.replace(temporary, path)
-        return path.read_text(encoding="utf-8")  # another process may have been quicker
-    except OSError:
-        return _UNNAMED  # no place for a secret: rather an index that a stranger could forge than none

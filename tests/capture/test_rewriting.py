@@ -15,7 +15,7 @@ from memtool.capture.session_capture import RewrittenNotes, rewrite_notes
 from memtool.capture.source import find_source, write_source
 from memtool.errors import Busy
 from memtool.llm import Answer
-from memtool.vault.hand_edits import forget_item
+from memtool.vault.forgotten import forget_item
 from memtool.vault.sessions import Draft
 
 TALK = [

@@ -14,7 +14,7 @@ from hook.agent import Agent
 
 from memtool.capture import queue
 from memtool.history import repository as history
-from memtool.vault.projects import find_project_identities
+from memtool.vault.project_area import find_project_identities
 
 if TYPE_CHECKING:
     from terminal import Memtool

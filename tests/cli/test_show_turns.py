@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from client_transcripts import answer, edit, prompt, write_transcript
 
-from memtool.vault.hand_edits import forget_item
+from memtool.vault.forgotten import forget_item
 from memtool.vault.layout import Vault
 
 if TYPE_CHECKING:

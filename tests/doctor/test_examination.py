@@ -23,8 +23,7 @@ from memtool.doctor import BROKEN, NOTE, OK, Check, examine, machine
 from memtool.index.engine import Place, use_index
 from memtool.install.hooks import find_program
 from memtool.install.record import call_own
-from memtool.vault.layout import Vault
-from memtool.vault.state import outer_folder, state_folder
+from memtool.vault.layout import Vault, outer_folder, state_folder
 
 
 def checks(path: Path, subject: str = "", **environ: str) -> list[Check]:

@@ -18,7 +18,7 @@ from memtool.history.repository import (
     make_repository,
     status,
 )
-from memtool.vault.projects import find_project
+from memtool.vault.project_area import find_project
 
 if TYPE_CHECKING:
     from collections.abc import Callable

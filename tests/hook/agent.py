@@ -17,9 +17,8 @@ from memtool.index.engine import Place, use_index
 from memtool.recall.ledger import Ledger, read_ledger
 from memtool.resources import shipped
 from memtool.text.frontmatter import set_list
-from memtool.vault.layout import Vault
+from memtool.vault.layout import Vault, state_folder
 from memtool.vault.scan import Outside
-from memtool.vault.state import state_folder
 
 SHOP = "areas/projects/shop"
 

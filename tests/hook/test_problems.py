@@ -8,8 +8,7 @@ import pytest
 from memtool import settings
 from memtool.capture.log import ERROR, WARNING, read_log
 from memtool.hook.main import run
-from memtool.vault.layout import Vault
-from memtool.vault.state import outer_folder
+from memtool.vault.layout import Vault, outer_folder
 
 LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 

@@ -15,9 +15,8 @@ from notes import note_of
 
 from memtool.redaction import CONTEXT_TAG, make_redactor
 from memtool.settings import Settings
-from memtool.vault.layout import Vault
+from memtool.vault.layout import Vault, state_folder
 from memtool.vault.sessions import render_session
-from memtool.vault.state import state_folder
 
 TOKENS = "How long do access tokens live now?"
 FACT, FACT_ID = "Access tokens live 15 minutes", "fact-20260304-27d0b85e11"

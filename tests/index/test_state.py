@@ -7,8 +7,7 @@ from index.notebook import Notebook
 
 from memtool.errors import NotWritable
 from memtool.index import engine
-from memtool.vault.layout import open_vault
-from memtool.vault.state import state_folder
+from memtool.vault.layout import open_vault, state_folder
 
 
 def test_what_is_derived_lies_in_the_vault_under_the_name_of_this_user(notebook: Notebook, tmp_path: Path) -> None:

@@ -12,7 +12,8 @@ from memtool.history.changes import find_change
 from memtool.history.undoing import undo
 from memtool.recall.given import PROMPT, GivenLine, Giving, keep_giving
 from memtool.recall.ledger import ledger_folder
-from memtool.vault.hand_edits import forgotten_in, keep_hand_edits
+from memtool.vault.forgotten import forgotten_in
+from memtool.vault.hand_edits import keep_hand_edits
 from memtool.vault.sessions import Draft, Line, SessionNote, lines_of, render_session
 
 TODOS = "areas/projects/shop/todos.md"

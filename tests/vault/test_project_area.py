@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 from memtool.errors import HistoryFailed
 from memtool.git import GitAnswer, ask
 from memtool.text.frontmatter import set_list
-from memtool.vault import projects
+from memtool.vault import project_area as projects
 from memtool.vault.layout import Vault
 from memtool.vault.project_area import (
     FRESH,
@@ -150,14 +150,14 @@ def test_of_two_who_register_at_once_both_are_listed(
 
     def late(self: Vault, name: str = "vault", *, timeout: float = 10.0) -> AbstractContextManager[int]:
         while others:  # another process is quicker
-            register(vault, area, others.pop())
+            register(vault, area, [f"path:{others.pop()}"])
         return real(self, name, timeout=timeout)
 
     monkeypatch.setattr(Vault, "lock", late)
-    assert register(vault, area, tmp_path / "one")
+    assert register(vault, area, [f"path:{tmp_path / 'one'}"])
     listed = ("github.com/acme/shop", f"path:{tmp_path / 'two'}", f"path:{tmp_path / 'one'}")
     assert known_projects(vault) == {"shop": listed}
-    assert not register(vault, area, tmp_path / "one")
+    assert not register(vault, area, [f"path:{tmp_path / 'one'}"])
 
 
 def test_an_area_is_remembered_for_a_day(vault: Vault, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from memtool.vault.projects import (
+from memtool.vault.project_area import (
     find_project,
     find_project_identities,
     match_project,

@@ -13,7 +13,7 @@ from memtool.recall.start.remembered import remembered
 from memtool.text.lines import cut
 from memtool.text.markdown import heading_text, without_mark
 from memtool.vault.authors import ASKED, SUMMARY, named
-from memtool.vault.projects import short_id
+from memtool.vault.project_area import short_id
 from memtool.workspace import Workspace
 
 _KINDS = ("memory", "preferences", "summary", "rules", "decisions", "facts", "open", "commands")
