@@ -13,7 +13,6 @@ from hypothesis import given, strategies as st
 from memtool.errors import HistoryFailed
 from memtool.git import GitAnswer, ask
 from memtool.text.frontmatter import set_list
-from memtool.vault import project_area as projects
 from memtool.vault.layout import Vault
 from memtool.vault.project_area import (
     FRESH,
@@ -233,7 +232,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         asked.append(args[0])
         return ask(folder, *args, timeout=timeout)
 
-    monkeypatch.setattr(projects, "ask", watched)
+    monkeypatch.setattr("memtool.git.ask", watched)
     return asked
 
 
@@ -288,7 +287,7 @@ def test_a_hook_does_not_wait_for_the_root_commit_and_what_it_guessed_is_soon_fo
             raise HistoryFailed("git did not answer")
         return ask(place, *args, timeout=timeout)
 
-    monkeypatch.setattr(projects, "ask", slow)
+    monkeypatch.setattr("memtool.git.ask", slow)
     names = [find_area(vault, folder, tmp_path, at).name for at in (0.0, UNSURE - 1, UNSURE)]
     assert (names, waits) == (["moved"] * 3, [0.1, 0.1])
     assert find_registered_area(vault, folder, tmp_path, UNSURE).name == "商店"
@@ -309,10 +308,10 @@ def test_a_hook_does_not_wait_for_git_and_takes_the_path_for_a_while(
             raise HistoryFailed("git did not answer")
         return ask(place, *args, timeout=timeout)
 
-    monkeypatch.setattr(projects, "ask", slow)
+    monkeypatch.setattr("memtool.git.ask", slow)
     assert find_area(vault, folder, tmp_path, 0.0).name == name
     assert sum(waits) <= 1.0
-    monkeypatch.setattr(projects, "ask", ask)
+    monkeypatch.setattr("memtool.git.ask", ask)
     assert find_area(vault, folder, tmp_path, UNSURE).name == "laden"
 
 
