@@ -80,7 +80,6 @@ _PLACES = {
     "given": "memtool.cli.context:given",
     "import": "memtool.cli.exchange:import_",
     "log": "memtool.cli.history:log",
-    "mcp": "memtool.cli.serve:mcp",
     "purge": "memtool.cli.forget:purge",
     "test": "memtool.cli.measure:test",
     "undo": "memtool.cli.history:undo",

@@ -1,4 +1,4 @@
-"""`memtool serve` and `memtool mcp`."""
+"""`memtool serve`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import click
 
 from memtool.beside import SERVICES, by_name
 from memtool.cli import output
-from memtool.cli.options import with_json, with_vault
+from memtool.cli.options import with_json
 from memtool.cli.session import Session
 from memtool.errors import ProviderMissing, UsageError
 from memtool.index.engines import ENGINES, FILES
@@ -34,7 +34,6 @@ _START = 20.0  # seconds in which a service that is started in the background an
 _END = 15.0  # seconds in which one ends: requests under way have ten
 _PATIENCE = 5.0  # seconds for an answer
 _ACTIONS = ("status", "stop", "open_page")
-PROFILES = ("context", "memory", "all")
 
 
 @click.command()
@@ -174,20 +173,3 @@ def _until(is_so: Callable[[], bool], seconds: float) -> bool:
             return False
         time.sleep(0.05)
     return True
-
-
-@click.command("mcp")
-@click.option(
-    "--profile", type=click.Choice(PROFILES), default="context", show_default=True, help="The tools to offer."
-)
-@with_vault
-def mcp(session: Session, *, profile: str) -> None:
-    """Serve the memory to an agent over MCP, on stdin and stdout, until stdin ends.
-
-    An agent's client starts this by itself after `memtool install`. It uses the same vault as the hooks: a
-    `memtool.toml` in the agent's folder, which may be a stranger's, does not name the vault.
-    """
-    from memtool.mcp.server import serve
-
-    session.looks_upwards = False
-    serve(profile, session.open_workspace)

@@ -39,7 +39,7 @@ def test_the_turns_of_a_session_are_listed(memtool: Memtool, named: str) -> None
     assert first.startswith("1  2026-02-10 ")
     assert "为什么重复扣款?  → The root cause is the retry" in first
     assert second.startswith("2  2026-02-10 ")
-    assert second.endswith("characters)")
+    assert second.endswith("140")
     rows = memtool("show", named, "--turns", "--json").answer["turns"]
     assert [(row["number"], row["typed"]) for row in rows][1] == (2, "And the mail queue, 邮件队列?")
     assert "text" not in rows[0]

@@ -149,7 +149,7 @@ def test_a_project_is_made_once_with_its_overview(desk: Desk, agent: Agent, shop
     assert desk.read("areas/projects/shop/summary.md").endswith("# shop\n\n一个网上商店。FastAPI.\n")
     assert "一个网上商店" in agent.call("context_load", project_path=shop).fields["summary"]
     again = agent.call("context_manage", project_path=shop, action="init_project")
-    assert "is there already" in again
+    assert "already exists" in again
     other = agent.call("context_manage", project_path=shop, action="init_project", content="Something else.")
     assert "says something already" in other
     assert other.is_error

@@ -62,8 +62,8 @@ def test_what_stands_already_is_not_written_twice(desk: Desk, agent: Agent, shop
     agent.call("context_save", project_path=shop, entries=entries)
     before = desk.git("log", "--format=%h")
     answer = agent.call("context_save", project_path=shop, entries=entries)
-    assert "1. stands already: knowledge areas/projects/shop/knowledge/2026-02-10-the-deploy-key" in answer
-    assert "2. stands already: session_summary sessions/saved-" in answer
+    assert "1. known already: knowledge areas/projects/shop/knowledge/2026-02-10-the-deploy-key" in answer
+    assert "2. known already: session_summary sessions/saved-" in answer
     assert desk.git("log", "--format=%h") == before
 
 
@@ -97,7 +97,7 @@ def test_secrets_are_removed_and_that_is_said(desk: Desk, agent: Agent, shop: st
 def test_where_one_entry_is_refused_the_others_stand_and_are_named(agent: Agent, shop: str) -> None:
     entries = [entry("knowledge", "Run `make seed` first."), entry("todo", "x" * 600), entry("decision", "!?")]
     answer = agent.call("context_save", project_path=shop, entries=entries)
-    assert answer.text.startswith("2 of 3 not saved; the others stand:\n1. saved knowledge areas/")
+    assert answer.text.startswith("2 of 3 not saved; the others are saved:\n1. saved knowledge areas/")
     assert "2. NOT saved: todo (a todo is one line of 500 characters" in answer
     assert "3. NOT saved: decision (no word is left" in answer
     assert not answer.is_error

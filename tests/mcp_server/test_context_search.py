@@ -24,7 +24,7 @@ def test_a_fact_that_a_newer_one_contradicts_is_marked(desk: Desk, agent: Agent,
     facts = (form.format(*values) + ' "category": "general", "status": "active"}' for values in ((15, 1), (20, 2)))
     path.write_text(f'{{"facts": [{", ".join(facts)}]}}', encoding="utf-8")
     answer = agent.call("context_search", project_path=shop, query="how long does the cache live 缓存").text
-    doubted = [line for line in answer.splitlines() if "contradicted by what was said on 2026-02-02" in line]
+    doubted = [line for line in answer.splitlines() if "contradicted by a fact of 2026-02-02" in line]
     assert "f-20" in answer
     assert len(doubted) == 1
     assert "f-15" in doubted[0]

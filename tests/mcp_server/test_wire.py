@@ -19,7 +19,8 @@ pytestmark = pytest.mark.slow
 
 # Of memtool, before the first answer: what the command line itself needs, and the tools' descriptions.
 IMPORTED = {
-    "memtool", "memtool.cli", "memtool.errors", "memtool.mcp", "memtool.named_tuple", "memtool.resources",
+    "memtool", "memtool.beside", "memtool.cli", "memtool.errors", "memtool.mcp", "memtool.named_tuple", "memtool.processes",
+    "memtool.resources",
     "memtool.settings", "memtool.text", "memtool.vault", "memtool.workspace",
 }  # fmt: skip
 
@@ -35,7 +36,7 @@ def test_before_the_first_answer_nothing_is_imported_but_the_sdk(tmp_path: Path,
         _, _, err = wire.end()
     names = {line.rpartition("|")[2].strip() for line in err.decode().splitlines() if line.startswith("import time:")}
     ours = {".".join(name.split(".")[:2]) for name in names if name.partition(".")[0] == "memtool"}
-    assert "memtool.mcp.context_tools" in names
+    assert "memtool.mcp.tools" in names
     assert ours <= IMPORTED
     assert not names & {"sqlite3", "numpy", "fastembed", "frontmatter", "yaml", "jsonschema", "Stemmer"}
 
@@ -66,10 +67,10 @@ def test_whatever_comes_the_protocol_alone_is_on_stdout_and_the_next_call_is_ans
 
 
 NO_REQUESTS = (
-    (b"not json", -32700, "no JSON"),
-    ('{"题'.encode(), -32700, "no JSON"),
-    (b"\xff\xfe\x00", -32700, "no JSON"),
-    (b"[" * 5_000, -32700, "no JSON"),
+    (b"not json", -32700, "not JSON"),
+    ('{"题'.encode(), -32700, "not JSON"),
+    (b"\xff\xfe\x00", -32700, "not JSON"),
+    (b"[" * 5_000, -32700, "not JSON"),
     (b'[{"jsonrpc": "2.0", "id": 1, "method": "ping"}]', -32600, ""),
     (b"3", -32600, ""),
 )

@@ -1,0 +1,293 @@
+"""The tools: the profile `context` works on one project's memory, the profile `memory` on single memories.
+
+Models read the descriptions of the tools and their arguments. Each tool imports its own use case, and no other.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from mcp.server import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp_types import CallToolResult, TextContent
+from pydantic import BaseModel, ConfigDict, Field
+
+from memtool.errors import MemtoolError, NoteNotFound
+from memtool.mcp.tool_calls import OpenWorkspace, annotated, answering, named_by, project_folder, sentence_of
+from memtool.vault.kinds import FOLDERS, TODO
+from memtool.workspace import Workspace
+
+LONGEST_PATH, LONGEST_QUERY, LONGEST_CONTENT = 4_096, 20_000, 100_000  # characters
+
+ProjectPath = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=LONGEST_PATH,
+        description="Absolute path of the project: usually the folder you work in. A subfolder or worktree is fine.",
+    ),
+]
+Query = Annotated[
+    str,
+    Field(max_length=LONGEST_QUERY, description="Words to search for, in any language. No syntax. Empty: the newest."),
+]
+Scope = Annotated[
+    Literal["all", "sessions", "decisions", "changes", "knowledge"], Field(description="What kind of memory to search.")
+]
+Session = Annotated[
+    str, Field(min_length=1, max_length=LONGEST_PATH, description="Its id, or the path of its note, from a search.")
+]
+Turn = Annotated[int, Field(ge=0, le=1_000_000, description="The number of the turn. 0: list the turns.")]
+SearchedTurns = Annotated[
+    Literal["auto", "only", "no"],
+    Field(description="The recorded turns of sessions: auto searches them if no note answers; only these; or never."),
+]
+AllProjects = Annotated[bool, Field(description="Include other projects. Use it only if the user asks for it.")]
+Limit = Annotated[int, Field(ge=1, le=20, description="How many results to return.")]
+Page = Annotated[int, Field(ge=1, le=100, description="2, 3 and so on return the next results.")]
+Action = Annotated[Literal["list", "delete", "update", "init_project"], Field(description="What to do.")]
+Target = Annotated[
+    str,
+    Field(
+        max_length=LONGEST_PATH,
+        description="An id or id@version from action=list, such as fact-20260210-9f3a@1c04be12; or a memtool:// URI.",
+    ),
+]
+Content = Annotated[
+    str, Field(max_length=LONGEST_CONTENT, description="For update and init_project: the new text, in Markdown.")
+]
+Tag = Annotated[str, Field(max_length=100)]
+Text = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=LONGEST_CONTENT,
+        description="One statement that is clear without context, in the user's language.",
+    ),
+]
+Category = Annotated[
+    Literal[
+        "identity", "preference", "decision", "architecture", "project", "research", "code", "configuration", "bug",
+        "conversation", "entity", "fact", "general", "other",
+    ],
+    Field(description="Its category. identity and preference belong to the user, in every project."),
+]  # fmt: skip
+Words = Annotated[
+    str, Field(min_length=1, max_length=LONGEST_QUERY, description="Words to search for, in any language.")
+]
+Around = Annotated[
+    str,
+    Field(
+        max_length=LONGEST_QUERY,
+        description="An id, a path, a day or time (2026-02-10, 2026-02-10T14:30, 7d, yesterday), or words. Empty: now.",
+    ),
+]
+Events = Annotated[int, Field(ge=0, le=20, description="How many events on that side.")]
+MemoryId = Annotated[
+    str, Field(min_length=1, max_length=LONGEST_PATH, description="The id from memory_store or memory_search.")
+]
+
+
+class Entry(BaseModel):
+    """One entry to save."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    type: Literal[("session_summary", *FOLDERS, TODO)]  # type: ignore[valid-type]  # pydantic reads the table
+    content: str = Field(min_length=1, max_length=LONGEST_CONTENT, description="Markdown; for a todo one line.")
+    title: str = Field("", max_length=200, description="Its subject in a few words; by default its first sentence.")
+    tags: list[Tag] = Field(default=[], max_length=10, description="Words to find it by.")
+
+
+Entries = Annotated[list[Entry], Field(min_length=1, max_length=20, description="What to save: 1 to 20 entries.")]
+
+
+def add_context_tools(server: MCPServer[Any], open_workspace: OpenWorkspace) -> None:
+    """Add the tools of the profile `context` to *server*."""
+
+    @server.tool(annotations=annotated("Load the project's memory", reads=True))
+    @answering
+    def context_load(project_path: ProjectPath) -> dict[str, Any]:
+        """Load the memory of a project: its rules, decisions, open items, last sessions and overview.
+
+        Call it once, first, when you begin to work on a project and have not received its memory; and when the user
+        asks "where were we", "what did we do last time", "what is open", 上次做到哪了, 接着做, 还有什么没做.
+        {"registered": false} means that memory does not know the project. {"available": false} means that memory
+        cannot be reached now: continue without it.
+        """
+        from memtool.mcp import rendering
+        from memtool.recall.start.project_state import project_state
+
+        try:
+            return rendering.state_fields(project_state(open_workspace(project_folder(project_path))))
+        except (MemtoolError, OSError) as error:
+            return {"available": False, "reason": sentence_of(error)}
+
+    @server.tool(annotations=annotated("Search the project's memory", reads=True), structured_output=False)
+    @answering
+    def context_search(
+        project_path: ProjectPath,
+        query: Query = "",
+        scope: Scope = "all",
+        limit: Limit = 5,
+        page: Page = 1,
+        all_projects: AllProjects = False,
+        transcripts: SearchedTurns = "auto",
+    ) -> CallToolResult:
+        """Search the memory of this project: decisions and their reasons, past sessions, fixes, conventions.
+
+        Call it before you ask the user about something that may already be settled, before you decide something again,
+        and whenever the user refers to the past: "as we agreed", "last time", "the usual way", "why did we",
+        "remember", 上次, 之前, 我们说好的, 为什么当时. It finds words of any language, names and error codes, also by
+        parts of them. Results belong to this project or to no project; all_projects searches every project.
+        """
+        from memtool.mcp import rendering
+        from memtool.memory.search import search_memory
+
+        work = open_workspace(project_folder(project_path))
+        found = search_memory(
+            work, query, scope=scope, limit=limit, page=page, everywhere=all_projects, transcripts=transcripts
+        )
+        text = TextContent(type="text", text=rendering.found_text(found))
+        return CallToolResult(content=[text], structured_content=rendering.found_fields(found))
+
+    @server.tool(annotations=annotated("Read a turn of a session", reads=True), structured_output=False)
+    @answering
+    def context_turn(
+        project_path: ProjectPath, session: Session, turn: Turn = 0, all_projects: AllProjects = False
+    ) -> str:
+        """Read one whole turn of a past session: the prompt, the actions and the answer. Without turn, list its turns.
+
+        Call it when a search names a turn, or when a note does not say enough about what happened.
+        """
+        from memtool.mcp import rendering
+        from memtool.memory.search import read_turns
+
+        work = open_workspace(project_folder(project_path))
+        return rendering.turns_text(read_turns(work, session, turn, here="" if all_projects else work.area().name))
+
+    @server.tool(annotations=annotated("Save to the project's memory"), structured_output=False)
+    @answering
+    def context_save(project_path: ProjectPath, entries: Entries) -> str:
+        """Save what the next session must know. Each entry becomes a note of its own, at once.
+
+        Call it as soon as the user decides something that must hold later; when a fix was found; when the user says
+        "remember", "note that", "for next time", 记住, 记一下, 以后; and with a session_summary before a long session
+        ends. Entries are recorded as yours. Write them so that they are clear without context: names, versions, files,
+        reasons; no "this", no "as above".
+
+        session_summary: the subject and the result of the session; Markdown lists under Decisions, Done, Open.
+        decision: what was chosen, instead of what, and why. change: what was changed, and its consequences.
+        knowledge: how something works, how to do it, why it failed. todo: an open item, one line.
+
+        Secrets are removed. An entry that repeats a memory is not saved twice. If one entry is refused, the others are
+        saved all the same.
+        """
+        from memtool.mcp import rendering
+        from memtool.memory.saving import NewEntry, save_entries
+
+        new = [NewEntry(each.type, each.content, each.title, tuple(each.tags)) for each in entries]
+        return rendering.saved_text(save_entries(open_workspace(project_folder(project_path)), new))
+
+    @server.tool(
+        annotations=annotated("Manage the project's memory", destroys=True, repeats=True), structured_output=False
+    )
+    @answering
+    def context_manage(
+        project_path: ProjectPath, action: Action, target: Target = "", content: Content = "", page: Page = 1
+    ) -> str:
+        """List the memory of a project, archive what is wrong, or correct what has changed.
+
+        Call it when the user says that a memory is wrong, outdated or done ("forget that", "that is no longer so",
+        "tick it off", 忘掉, 已经不是了, 做完了), and to see what there is.
+
+        list: every entry with its id and version, as id@version; page 2 and so on return the next ones.
+        delete: archives target (an id, with or without version). Nobody receives it any more; git can restore it.
+        update: replaces target (id@version, from list) by content. It is refused if the entry changed in the meantime.
+        A fact is superseded. An open item is ticked off if content is [x].
+        init_project: creates the project's area; content, if any, becomes its overview.
+        """
+        return _manage(open_workspace(project_folder(project_path)), action, target, content, page)
+
+
+def _manage(work: Workspace, action: str, target: str, content: str, page: int) -> str:
+    from memtool.mcp import rendering
+    from memtool.memory.memories import archive_memory, change_entry, find_entry, list_entries
+    from memtool.memory.saving import init_project
+
+    if action == "list":
+        return rendering.listing_text(list_entries(work, page=page))
+    if action == "init_project":
+        return rendering.project_text(*init_project(work, content))
+    if not target.strip():
+        raise ToolError(f"{action} needs a target: an id from action=list")
+    if action == "update" and not content.strip():
+        raise ToolError("update needs content: the text that replaces the target")
+    target = named_by(target)
+    try:
+        if action == "delete":
+            return rendering.changed_text("archived", archive_memory(work, *find_entry(work, target)))
+        return rendering.changed_text("updated", change_entry(work, target, content))
+    except NoteNotFound as error:
+        raise ToolError(f"{error}. Nothing has changed. action=list returns the known ids.") from None
+
+
+def add_memory_tools(server: MCPServer[Any], open_workspace: OpenWorkspace) -> None:
+    """Add the tools of the profile `memory` to *server*; the project is that of the folder in which it runs."""
+
+    @server.tool(annotations=annotated("Remember", repeats=True))
+    @answering
+    def memory_store(text: Text, category: Category) -> dict[str, Any]:
+        """Store one memory: a preference, a decision with its reason, a fact, a procedure or a fix.
+
+        Call it when the user says "remember", "from now on", "I prefer", "note that", 记住, 以后都, 我喜欢, and when
+        something is settled that the next session must know. The same text in the same category is stored once:
+        `status` is `stored` or `duplicate`, and `id` names the memory. Secrets are removed.
+        """
+        from memtool.mcp import rendering
+        from memtool.memory.saving import store
+
+        return rendering.stored_fields(store(open_workspace(None), text, category))
+
+    @server.tool(annotations=annotated("Search memories", reads=True), structured_output=False)
+    @answering
+    def memory_search(query: Words, limit: Limit = 5) -> str:
+        """Search all memories: facts, notes and the user's prompts in earlier sessions, in one ranking.
+
+        Call it when the user refers to the past ("do you remember", "what did I say about", "as always", 还记得吗,
+        我之前说过), and before you ask for something that the user may have told you already.
+        """
+        from memtool.mcp import rendering
+        from memtool.memory.search import search_memories
+
+        return rendering.memories_text(search_memories(open_workspace(None), query, limit=limit))
+
+    @server.tool(annotations=annotated("Show a timeline", reads=True), structured_output=False)
+    @answering
+    def memory_timeline(around: Around = "", before: Events = 5, after: Events = 5) -> str:
+        """Show what happened around a memory, a day or a word, in order: sessions, decisions, edits, facts, notes.
+
+        Call it when the user asks "when did we", "what happened before", "what came of it", "what did we do on
+        Tuesday", 什么时候, 那之前, 后来呢.
+        """
+        from memtool.mcp import rendering
+        from memtool.memory.search import timeline_around
+
+        return rendering.timeline_text(timeline_around(open_workspace(None), around, before=before, after=after))
+
+    @server.tool(annotations=annotated("Forget", destroys=True, repeats=True))
+    @answering
+    def memory_forget(id: MemoryId) -> dict[str, bool]:
+        """Archive one memory, so that agents no longer receive it. The user can restore it, or purge it for good.
+
+        Call it when the user says "forget that", "that is wrong", 忘掉, 不对. `archived`, like `deleted`, is false if
+        there is no such memory, or it is archived already.
+        """
+        from memtool.memory.memories import archive_memory, find_entry
+
+        try:
+            work = open_workspace(None)
+            changed = archive_memory(work, *find_entry(work, id)).changed
+        except NoteNotFound:
+            changed = False
+        return {"deleted": changed, "archived": changed}
