@@ -19,9 +19,8 @@ pytestmark = pytest.mark.slow
 
 # Of memtool, before the first answer: what the command line itself needs, and the tools' descriptions.
 IMPORTED = {
-    "memtool", "memtool.beside", "memtool.cli", "memtool.errors", "memtool.mcp", "memtool.named_tuple", "memtool.processes",
-    "memtool.resources",
-    "memtool.settings", "memtool.text", "memtool.vault", "memtool.workspace",
+    "memtool", "memtool.beside", "memtool.cli", "memtool.errors", "memtool.mcp", "memtool.named_tuple",
+    "memtool.processes", "memtool.resources", "memtool.settings", "memtool.text", "memtool.vault", "memtool.workspace",
 }  # fmt: skip
 
 
