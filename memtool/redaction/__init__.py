@@ -12,17 +12,12 @@ from collections.abc import Callable, Iterable, Iterator
 
 from memtool.errors import BadSetting
 from memtool.redaction.assignments import find_assigned
-from memtool.redaction.beside import find_beside
-from memtool.redaction.blocks import CONTEXT_TAG, find_blocks, find_private_keys
-from memtool.redaction.columns import find_in_columns
-from memtool.redaction.hashed import HashedTexts
-from memtool.redaction.known import KnownSecrets
-from memtool.redaction.manifests import find_in_manifests
-from memtool.redaction.randomness import find_in_links, find_random, is_public
-from memtool.redaction.sentences import find_in_sentences, is_answer
-from memtool.redaction.shapes import find_shapes
-from memtool.redaction.telling_places import PLACES
-from memtool.redaction.vendors import VENDORS
+from memtool.redaction.known import HashedTexts, KnownSecrets
+from memtool.redaction.places import CONTEXT_TAG, PLACES, find_blocks, find_private_keys
+from memtool.redaction.randomness import find_in_links, find_random, find_rest, is_public
+from memtool.redaction.sentences import find_beside, find_in_sentences, is_answer
+from memtool.redaction.structured import find_in_columns, find_in_manifests
+from memtool.redaction.vendors import VENDORS, find_shapes
 from memtool.redaction.views import (
     Finding,
     View,
@@ -34,7 +29,6 @@ from memtool.redaction.views import (
     unwrapped,
     without_markers,
 )
-from memtool.redaction.wrapped import find_rest
 from memtool.settings.sections import RedactSettings
 
 __all__ = ["CONTEXT_TAG", "Redactor", "make_redactor"]

@@ -9,11 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
-from typing import NamedTuple
 
 from memtool.redaction.names import PASS, PASSWORD, STEMS, Secret, named_secrets, secret_of
 from memtool.redaction.values import Form, is_grammar, is_passphrase, is_phrase, is_secret
-from memtool.redaction.views import Finding
+from memtool.redaction.views import Finding, compiled
 from memtool.text.languages import word_set, words
 from memtool.text.scripts import CJK_TEXT as CJK, HAN
 
@@ -27,6 +26,36 @@ _SAID = ("said", "said_in_cjk", "changed")
 _TRAILING = ")]},.;:*>"  # what may follow a value
 _JUDGED = 128  # characters of a value
 _NEAR = 100  # characters in front of a name
+_CLOSING_SIGNS = r"[\"'`”’\])}*_]{0,4}"
+_OPENING = r"[*_]{0,2}"
+_QUOTED = r"(?=[rbfuRBFU]{0,2}[\"'`])"
+_SIGN = r"(?:[?|!+:-]{0,2}={1,3}>?|:{1,2}(?!\?)|→|：|＝)"
+_BELOW = r"(?:[|>][+-]?)?[ \t]*\r?\n(?:[ \t]*\r?\n)?[ \t]{0,40}(?:[->*][ \t])?(?=\S)"
+_REST = r"[A-Za-z0-9_-]{0,64}+"
+_USER = (
+    r"(?i:user(?:name)?|log ?in|account|benutzer(?:name)?|konto|用户名?|用戶|账号|帐号|账户)[^\n]{1,64}?"
+    r"(?:[,;/，；、|]|\n)[\s\"']{0,16}(?:[a-zA-Z]{1,12}[ \t])?\Z"
+)
+_MORE = rf"[ \t]{{1,3}}([A-Za-zÀ-ÿ]+|(?![了吧啊哦])[{CJK}])"
+_AIM = r"(?:to|as|auf|als)[ \t]{1,4}$"
+_QUOTE = rf"[rbfuRBFU]{{0,2}}([{''.join(_CLOSING)}])"
+_GOES_ON = rf"[ \t]{{1,3}}(?![A-Za-z_]\w{{0,40}}=)[A-Za-z0-9{CJK}}}]"
+_PHRASE = (
+    rf"[a-zäöüß]{{2,12}}(?:[ -][a-zäöüß]{{2,12}}){{2,6}}[ -][A-ZÄÖÜ]?[a-zäöüß]{{2,12}}"
+    rf"(?=[`*_ \t|]{{0,8}}(?:[\r\n.,;!()\"{CJK}]|\Z))"
+)
+_LINE = (
+    rf"[^\W\d_{CJK}]{{2,20}}(?:[ -][^\W\d_{CJK}]{{2,20}}){{2,23}}+"
+    rf"(?=[`*_ \t|]{{0,8}}(?:[\r\n.,;!()\"{CJK}]|\Z))"
+)
+_DIGITS = (
+    rf"[{HAN}]{{2,12}}[0-9]{{2,8}}(?:[a-z]{{0,8}}|[{HAN}]{{2,8}}(?<![位个字符天年月日时分秒次]))(?=[\s，。；、,;]|\Z)"
+)
+_SETTER = r"(?i)(?<![a-z])set(?:env|x)?[ \t]{1,8}(?:-[a-z-]{1,12}[ \t]{1,8}){0,3}\Z"
+_SETTING = r"(?:set|put|add|define|String)\w{0,24}\([ \t]{0,4}[\"'][\w.-]{1,64}\Z"
+_SECTION = r"(?:^|\n)\[[\w.-]{1,40}\]\n(?:[\w.-]{1,40} ?= ?\S{1,60}\n){0,4}\Z"
+_LINE_START = r"(?:^|\n)[ \t]{0,40}(?:- |export |ENV |[\w.-]{1,40}: )?[\w.-]{0,40}\Z"
+_LINE_END = r"[`*_ \t]{0,8}(?:[\r\n]|\Z)"
 
 
 def find_assigned(text: str) -> Iterator[Finding]:
@@ -46,7 +75,7 @@ def find_assigned(text: str) -> Iterator[Finding]:
 
 def _name_around(text: str, place: int) -> tuple[str, int]:
     """Return the name that holds *place*, with the word before it if it is "key" alone, and where it ends."""
-    rest = _patterns().rest.match(text, place)
+    rest = compiled(_REST).match(text, place)
     end = rest.end() if rest else place
     before = text[max(place - _LONGEST_NAME, 0) : place]
     start = len(before.rstrip(_IN_NAMES))
@@ -60,14 +89,14 @@ def _name_around(text: str, place: int) -> tuple[str, int]:
 def _value_behind(text: str, place: int, name: str, secret: Secret) -> Finding | None:
     if secret is PASS and _follows_user(text, place - len(name)):
         secret = PASSWORD
-    gap = _patterns().gap.match(text, place)
+    gap = _gap().match(text, place)
     found = _value_in(text, gap, name, secret) if gap else None
     if found or not secret.is_said or (gap and gap.lastgroup not in {"spaced", *_SAID}):
         return found
     # the password for the staging box: …
-    of = _patterns().of.match(text, place)
+    of = _of().match(text, place)
     gap = (
-        _patterns().gap.match(text, of.end())
+        _gap().match(text, of.end())
         if of and is_grammar(of[1]) and of[1].lower() not in {"from", "von", *_values()}
         else None
     )
@@ -78,7 +107,7 @@ def _value_in(text: str, gap: re.Match[str], name: str, secret: Secret) -> Findi
     """Return the value of *secret* that begins behind *gap*, if one does."""
     if gap.lastgroup in _SAID and not secret.is_said:
         return None
-    quote = _patterns().quote.match(text, gap.end())
+    quote = compiled(_QUOTE).match(text, gap.end())
     tag = "<" if gap.lastgroup == "tagged" and gap[0].endswith(">") else ""
     start, closing = (quote.end(), _CLOSING[quote[1]]) if quote else (gap.end(), tag)
     is_line = not closing and _is_line(text, gap, name)
@@ -93,7 +122,7 @@ def _value_in(text: str, gap: re.Match[str], name: str, secret: Secret) -> Findi
         value = value.rstrip(_TRAILING)
         is_one = is_secret(value, secret, form, goes_on=goes_on)
         is_below = text.find("\n", gap.start(), gap.end()) >= 0 and gap.lastgroup in {"assigned", *_SAID}
-        is_one = is_one and not (is_below and (text[end - 1] == ":" or not _patterns().line_end.match(text, end)))
+        is_one = is_one and not (is_below and (text[end - 1] == ":" or not compiled(_LINE_END).match(text, end)))
     if not is_one and not closing and (phrase := _phrase(text, start, secret, gap)):
         return Finding(start, start + len(phrase), secret.kind)
     if is_one and end - start == _JUDGED:
@@ -103,21 +132,21 @@ def _value_in(text: str, gap: re.Match[str], name: str, secret: Secret) -> Findi
 
 def _goes_on(text: str, end: int, value: str, form: Form, gap: re.Match[str]) -> bool:
     """Return whether more words belong to *value*, which ends at *end*; in a sentence the next clause does not."""
-    if form is Form.SAID and not _patterns().aim.search(gap[0]) and (more := _patterns().more.match(text, end)):
-        return not (is_grammar(more[1]) or _patterns().clause.match(text, end))
+    if form is Form.SAID and not compiled(_AIM).search(gap[0]) and (more := compiled(_MORE).match(text, end)):
+        return not (is_grammar(more[1]) or _clause().match(text, end))
     if form in {Form.PROSE, Form.SAID}:
-        return _patterns().goes_on.match(text, end) is not None and not _patterns().clause.match(text, end)
-    return value[-1:] in _TRAILING or _patterns().goes_on.match(text, end) is not None
+        return compiled(_GOES_ON).match(text, end) is not None and not _clause().match(text, end)
+    return value[-1:] in _TRAILING or compiled(_GOES_ON).match(text, end) is not None
 
 
 def _phrase(text: str, start: int, secret: Secret, gap: re.Match[str]) -> str:
     """Return the passphrase of four words and more, or of Chinese ones and digits, from *start* on to the end."""
     is_assigned = gap.lastgroup in {"assigned", "listed", "in_table", *_SAID}
-    if is_assigned and secret is PASSWORD and (found := _patterns().digits.match(text, start)):
+    if is_assigned and secret is PASSWORD and (found := compiled(_DIGITS).match(text, start)):
         return found[0]
-    if secret.is_phrase and is_assigned and (found := _patterns().line.match(text, start)) and is_phrase(found[0]):
+    if secret.is_phrase and is_assigned and (found := compiled(_LINE).match(text, start)) and is_phrase(found[0]):
         return found[0]
-    found = _patterns().phrase.match(text, start) if is_assigned else None
+    found = compiled(_PHRASE).match(text, start) if is_assigned else None
     return found[0] if found and is_passphrase(found[0], secret) else ""
 
 
@@ -130,7 +159,7 @@ def _is_line(text: str, gap: re.Match[str], name: str) -> bool:
     sign = gap[0].strip()
     is_one = (sign == "=" and _form_field().fullmatch(name) is None) or (sign == ":" and gap[0][-1].isspace())
     before = text[max(gap.start() - len(name) - _NEAR, 0) : max(gap.start() - len(name), 0)]
-    return is_one and _patterns().line_start.search(before) is not None
+    return is_one and compiled(_LINE_START).search(before) is not None
 
 
 @cache
@@ -149,20 +178,20 @@ def _form(text: str, gap: re.Match[str], name: str, *, is_quoted: bool) -> Form:
     kind = gap.lastgroup
     if kind == "assigned" and gap[0].rstrip("\"'") == "=" and name.isupper():
         return Form.ENVIRONMENT
-    if is_quoted and name.startswith("--") and (kind == "spaced" or gap[0][0] == "="):
+    if name.startswith("--") and (gap[0][0] == "=" or (is_quoted and kind == "spaced")):
         return Form.ENVIRONMENT
     if is_quoted:
         is_set = (
             kind != "next"
             or gap[0][0] == "("
-            or _patterns().setting.search(text, max(gap.start() - _NEAR, 0), gap.start())
+            or compiled(_SETTING).search(text, max(gap.start() - _NEAR, 0), gap.start())
         )
         return Form.LITERAL if is_set else Form.PROSE
     if kind == "assigned" and not gap["below"]:
         return Form.CODE if " = " in gap[0] and not _is_setting(text, gap.start() - len(name)) else Form.BARE
     if kind in {"assigned", *_SAID} or (kind == "spaced" and _follows_user(text, gap.start() - len(name))):
         return Form.SAID
-    is_shell = name.isupper() and _patterns().setter.search(text, max(gap.start() - _NEAR, 0), gap.start() - len(name))
+    is_shell = name.isupper() and compiled(_SETTER).search(text, max(gap.start() - _NEAR, 0), gap.start() - len(name))
     is_option = kind == "spaced" and (name.startswith("-") or is_shell)
     return Form.BARE if is_option or kind in {"listed", "tagged"} else Form.PROSE
 
@@ -173,13 +202,13 @@ def _is_setting(text: str, place: int) -> bool:
     return (
         text[place] == " "
         or (bool(before) and is_grammar(before[-1]))
-        or _patterns().section.search(text, max(place - _NEAR, 0), max(place, 0)) is not None
+        or compiled(_SECTION).search(text, max(place - _NEAR, 0), max(place, 0)) is not None
     )
 
 
 def _follows_user(text: str, place: int) -> bool:
     """Return whether the name at *place* is the second of a pair: `user: anna`, and then the password."""
-    return _patterns().user.search(text, max(place - _NEAR, 0), max(place, 0)) is not None
+    return compiled(_USER).search(text, max(place - _NEAR, 0), max(place, 0)) is not None
 
 
 @cache
@@ -187,91 +216,52 @@ def _values() -> frozenset[str]:
     return word_set("is_value")
 
 
-class _AssignmentPatterns(NamedTuple):
-    rest: re.Pattern[str]
-    gap: re.Pattern[str]
-    of: re.Pattern[str]
-    user: re.Pattern[str]
-    more: re.Pattern[str]
-    aim: re.Pattern[str]
-    quote: re.Pattern[str]
-    goes_on: re.Pattern[str]
-    clause: re.Pattern[str]
-    phrase: re.Pattern[str]
-    line: re.Pattern[str]
-    digits: re.Pattern[str]
-    line_start: re.Pattern[str]
-    line_end: re.Pattern[str]
-    section: re.Pattern[str]
-    setter: re.Pattern[str]
-    setting: re.Pattern[str]
-
-
 @cache
-def _patterns() -> _AssignmentPatterns:
-    closing = r"[\"'`”’\])}*_]{0,4}"
-    opening = r"[*_]{0,2}"
-    quoted = r"(?=[rbfuRBFU]{0,2}[\"'`])"
-    sign = r"(?:[?|!+:-]{0,2}={1,3}>?|:{1,2}(?!\?)|→|：|＝)"
-    below = r"(?:[|>][+-]?)?[ \t]*\r?\n(?:[ \t]*\r?\n)?[ \t]{0,40}(?:[->*][ \t])?(?=\S)"
+def _gap() -> re.Pattern[str]:
+    """Return the pattern of what may be between a name and its value."""
+    is_value, is_now = _one_of("is_value"), _one_of("is_now")
     gaps = {
         # password: str = "…", password string = "…", char password[] = "…"
         "annotated": r"[ \t]{0,8}:?[ \t]{0,4}[A-Za-z*&\[\]][\w.*&\[\]|<> ]{0,40}?[ \t]{0,4}"
-        rf"=[ \t]{{0,8}}{quoted}",
+        rf"=[ \t]{{0,8}}{_QUOTED}",
         # name: PASSWORD … value: …
         "listed": r"[\"']?[ \t]{0,4}[,;]?\s{0,24}[\"']?value[\"']?[ \t]{0,4}[:=][ \t]{0,8}",
         # in XML, in a property list, in a part of a form
         "tagged": r"\"?(?:</key>\s{0,24}<string)?>(?=[^<>\n]{1,256}</)|\"\r?\n\r?\n(?=[^\s<>])",
-        "assigned": rf"(?:[（(][^（()）\n]{{1,20}}[)）])?{closing}[ \t]{{0,16}}{sign}{opening}[ \t]{{0,32}}"
-        rf"(?:[\[(]\s{{0,24}}(?=[\"']))?(?P<below>{below})?{opening}",
+        "assigned": rf"(?:[（(][^（()）\n]{{1,20}}[)）])?{_CLOSING_SIGNS}[ \t]{{0,16}}{_SIGN}{_OPENING}[ \t]{{0,32}}"
+        rf"(?:[\[(]\s{{0,24}}(?=[\"']))?(?P<below>{_BELOW})?{_OPENING}",
         # the next argument: get("PASSWORD", "…"); or the first: set_password("…")
-        "next": rf"[\"'],[ \t]{{0,4}}{quoted}|\([ \t]{{0,4}}{quoted}",
+        "next": rf"[\"'],[ \t]{{0,4}}{_QUOTED}|\([ \t]{{0,4}}{_QUOTED}",
         # 密码（…）
         "bracketed": r"(?<=[^\x00-\x7f])[（(](?=[^\s（()）]{4,64}[)）])",
-        "in_table": rf"{closing}[ \t]{{0,12}}\|[ \t]{{1,12}}",
-        "said": rf"[ \t]{{1,4}}(?:{_one_of('is_value')})"
-        rf"(?:[ \t](?:{_one_of('is_now')}|[a-z]{{3,12}}ly"
+        "in_table": rf"{_CLOSING_SIGNS}[ \t]{{0,12}}\|[ \t]{{1,12}}",
+        "said": rf"[ \t]{{1,4}}(?:{is_value})"
+        rf"(?:[ \t](?:{is_now}|[a-z]{{3,12}}ly"
         r"|(?:set|changed|reset|updated)(?: from [^\s.;!?]{1,64})? to))?"
-        rf"(?::?[ \t]{{1,4}}|[ \t]?:{below})|[ \t](?:{_one_of('is_now')})[ \t]",
+        rf"(?::?[ \t]{{1,4}}|[ \t]?:{_BELOW})|[ \t](?:{is_now})[ \t]",
         # the password changed to …
         "changed": r"[ \t](?:(?:was|got|has been)[ \t])?"
-        rf"(?:set|reset|[^\W\d_]{{2,16}}(?:ed|t|en))[ \t](?:{_one_of('is_value')})[ \t]{{1,4}}",
+        rf"(?:set|reset|[^\W\d_]{{2,16}}(?:ed|t|en))[ \t](?:{is_value})[ \t]{{1,4}}",
         "said_in_cjk": rf"[ \t]{{0,2}}(?:[{HAN}]{{0,6}}?[是为為成叫用到作](?:了|：|:)?|[はを는은가이를을])"
         r"[ \t]{0,2}",
         "spaced": r"[ \t]{1,4}|(?<=[^\x00-\x7f])",
     }
-    return _AssignmentPatterns(
-        rest=re.compile(r"[A-Za-z0-9_-]{0,64}+"),
-        gap=re.compile("|".join(f"(?P<{name}>{gap})" for name, gap in gaps.items())),
-        of=re.compile(
-            rf"[ \t]([^\W\d_]{{2,12}})(?:[ \t][^\n.,:;=?!(^\"'`]{{1,40}}?)?"
-            rf"(?=[ \t]{{0,4}}{sign}|[ \t](?:{_one_of('is_value')})[: \t])"
-        ),
-        user=re.compile(
-            r"(?i:user(?:name)?|log ?in|account|benutzer(?:name)?|konto|用户名?|用戶|账号|帐号|账户)[^\n]{1,64}?"
-            r"(?:[,;/，；、|]|\n)[\s\"']{0,16}(?:[a-zA-Z]{1,12}[ \t])?\Z"
-        ),
-        more=re.compile(rf"[ \t]{{1,3}}([A-Za-zÀ-ÿ]+|(?![了吧啊哦])[{CJK}])"),
-        aim=re.compile(r"(?:to|as|auf|als)[ \t]{1,4}$"),
-        quote=re.compile(rf"[rbfuRBFU]{{0,2}}([{''.join(_CLOSING)}])"),
-        goes_on=re.compile(rf"[ \t]{{1,3}}(?![A-Za-z_]\w{{0,40}}=)[A-Za-z0-9{CJK}}}]"),
-        clause=re.compile(rf"(?<=[.,;])|[ \t]{{0,3}}(?:[了吧啊哦]|(?<=[ \t])(?:{_one_of('clause')})\b)"),
-        phrase=re.compile(
-            rf"[a-zäöüß]{{2,12}}(?:[ -][a-zäöüß]{{2,12}}){{3,7}}+(?=[`*_ \t|]{{0,8}}(?:[\r\n.,;!()\"{CJK}]|\Z))"
-        ),
-        line=re.compile(
-            rf"[^\W\d_{CJK}]{{2,20}}(?:[ -][^\W\d_{CJK}]{{2,20}}){{2,23}}+"
-            rf"(?=[`*_ \t|]{{0,8}}(?:[\r\n.,;!()\"{CJK}]|\Z))"
-        ),
-        digits=re.compile(
-            rf"[{HAN}]{{2,12}}[0-9]{{2,8}}(?:[a-z]{{0,8}}|[{HAN}]{{2,8}}(?<![位个字符天年月日时分秒次]))(?=[\s，。；、,;]|\Z)"
-        ),
-        setter=re.compile(r"(?i)(?<![a-z])set(?:env|x)?[ \t]{1,8}(?:-[a-z-]{1,12}[ \t]{1,8}){0,3}\Z"),
-        setting=re.compile(r"(?:set|put|add|define|String)\w{0,24}\([ \t]{0,4}[\"'][\w.-]{1,64}\Z"),
-        section=re.compile(r"(?:^|\n)\[[\w.-]{1,40}\]\n(?:[\w.-]{1,40} ?= ?\S{1,60}\n){0,4}\Z"),
-        line_start=re.compile(r"(?:^|\n)[ \t]{0,40}(?:- |export |ENV |[\w.-]{1,40}: )?[\w.-]{0,40}\Z"),
-        line_end=re.compile(r"[`*_ \t]{0,8}(?:[\r\n]|\Z)"),
+    return re.compile("|".join(f"(?P<{name}>{gap})" for name, gap in gaps.items()))
+
+
+@cache
+def _of() -> re.Pattern[str]:
+    """Return the pattern of what a password is for, between its name and a sign: "for the staging box"."""
+    return re.compile(
+        rf"[ \t]([^\W\d_]{{2,12}})(?:[ \t][^\n.,:;=?!(^\"'`]{{1,40}}?)?"
+        rf"(?=[ \t]{{0,4}}{_SIGN}|[ \t](?:{_one_of('is_value')})[: \t])"
     )
+
+
+@cache
+def _clause() -> re.Pattern[str]:
+    """Return the pattern of the beginning of the next clause."""
+    return re.compile(rf"(?<=[.,;])|[ \t]{{0,3}}(?:[了吧啊哦]|(?<=[ \t])(?:{_one_of('clause')})\b)")
 
 
 def _one_of(kind: str) -> str:

@@ -1,4 +1,4 @@
-"""Secrets that were found once: they are masked wherever they occur again, in any spelling.
+"""Secrets that were found once, or are known by a hash: they are masked wherever they occur again, in any spelling.
 
 A text is read as it is, then with one level of escapes less after the other (URL, JSON, HTML, shell), and what looks
 like base64 or hexadecimal is decoded. So the time grows with the text, and with the number of secrets only as fast as
@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import base64
 import binascii
+import hashlib
 import re
 import sys
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterator
 from functools import cache
+from typing import NamedTuple
 
 from memtool.redaction.values import is_common, is_telling
 from memtool.redaction.views import Finding, Replacement, View, without_markers
@@ -199,3 +201,40 @@ def _decodings(run: str) -> Iterator[str]:
         except (ValueError, binascii.Error):
             continue
         yield content.replace(b"\0", b"").decode("utf-8", "replace")  # PowerShell writes UTF-16
+
+
+_MOST_HASHES = 200  # that are compared
+_START = r"(?<![A-Za-z0-9])[A-Za-z0-9]|[^\sA-Za-z0-9]"
+
+
+class HashedTexts(NamedTuple):
+    """The *salt*, and of each text its length, a small checksum of its ends, and its hash."""
+
+    salt: str = ""
+    prints: tuple[tuple[int, int, str], ...] = ()
+
+    def with_text(self, text: str) -> HashedTexts:
+        """Return these and *text*."""
+        plain = _folded(text)
+        return self._replace(prints=(*self.prints, (len(plain), _ends(plain, 0, len(plain)), self._hash(plain))))
+
+    def find(self, text: str, kind: str) -> Iterator[Finding]:
+        """Return each place of *text* that holds one of the texts, from the beginning of a word on."""
+        prints = set(self.prints[:_MOST_HASHES])
+        lengths = {length for length, _, _ in prints}
+        ends = {(length, sum_) for length, sum_, _ in prints}
+        plain = _folded(text) if prints else ""
+        for start in (found.start() for found in re.finditer(_START, plain)):
+            for length in lengths:
+                end = start + length
+                if end > len(plain) or (length, check := _ends(plain, start, end)) not in ends:
+                    continue
+                if (length, check, self._hash(plain[start:end])) in prints:
+                    yield Finding(start, end, kind)
+
+    def _hash(self, plain: str) -> str:
+        return hashlib.sha256(f"{self.salt}{plain}".encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _ends(text: str, start: int, end: int) -> int:
+    return (ord(text[start]) * 31 + ord(text[end - 1])) % 64

@@ -77,8 +77,11 @@ _PASS_OF = frozenset(
     "admin app become db database ftp http imap ldap mail mysql postgres redis root sa smtp ssh su sudo user".split()
 )
 _CODES = (
-    *(f"{of} code" for of in "pin access unlock verification security door alarm gate safe entry".split()),
-    *"puk geheimzahl 验证码 门禁码 门禁密码 解锁码".split(),
+    *(
+        f"{of} code"
+        for of in "pin access unlock verification security door alarm gate safe entry one-time login backup".split()
+    ),
+    *"puk geheimzahl zugangscode sicherheitscode bestätigungscode türcode 验证码 门禁码 门禁密码 解锁码".split(),
 )
 # Qualifiers that say nothing about what is meant.
 _TRAILING = frozenset(

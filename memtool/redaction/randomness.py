@@ -6,13 +6,10 @@ letters use them all alike. Hashes, ids and the like are random too, but no secr
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import NamedTuple
 
-from memtool.redaction.views import Finding
+from memtool.redaction.views import Finding, compiled
 
 KIND = "random"
 _LEAST = 24  # 16 bytes in base64 and a little: what most makers of tokens draw at least
@@ -38,27 +35,53 @@ COMMON_SHARE = 0.7  # of the pairs of words 0.9 are common, of random letters 0.
 _IN_PARTS = (
     0.5  # pairs within the parts of a name, for each character; one random string in 200 has as many common ones
 )
+_RUN = r"[A-Za-z0-9+/=_-]{24,}+"
+_PIECE = r"[A-Za-z0-9+/_-]{24,}+=*+"
+# Integrity hashes, C++ symbols, public SSH keys, and the ids of messages, objects and requests.
+_PUBLIC = (
+    r"sha(?:1|256|384|512)-|_Z[A-Z0-9]|AAAA[BC]3Nza|AAAAE2Vj|[a-z]{2,12}_01[A-Za-z0-9]{20,24}(?![A-Za-z0-9])"
+    r"|(?:msg|toolu|srvtoolu|req|chatcmpl|call|resp|thread|asst|step|file|session|evt|cus|prod|price|sub|acct|org"
+    r"|proj|dpl)[_-](?!.{0,64}secret)"
+)
+# Public keys and certificates in their armour (RFC 7468, OpenPGP).
+_ARMOUR = (
+    r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,2}(?:PUBLIC KEY(?: BLOCK)?|CERTIFICATE(?: REQUEST)?|CRL)-----"
+    r"(?:\s|\\+[nr])*+(?:[A-Za-z0-9+/=]{1,80}+(?:\s|\\+[nr])*+)++-----END "
+)
+# Fingerprints and checksums, the contents of files in addresses, ids in addresses.
+_PUBLIC_FRONT = r"(?:SHA256:|\bh1:|\bdata:[\w/+.-]{1,40};base64,|[?&](?:list|v|id)=)\Z"
+_IN_HOST = r"://[^\s/?#]{1,60}\Z"
+_LINK = r"(?:password|reset|magic-link|invite)/([A-Za-z0-9_-]{16,}+)"
+_DRAWN = r"[0-9a-f]{20,}"
+_KNOWN = (
+    r"(?i:sha|aes|md|rsa|utf|base|pbkdf)[0-9]{1,4}"
+    r"|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|[0-9a-fA-F]{7,}+"
+)
+_UNBROKEN = r"[A-Za-z0-9+/]{11}"
+_PART = "[A-Z]?[a-z]+|[A-Z]+(?![a-z])"
+_DIGIT = "[0-9]"
+_LOWER = "[a-z]"
+_UPPER = "[A-Z]"
 
 
 def find_random(text: str) -> Iterator[Finding]:
     """Return strings of 24 characters or more that look drawn at random."""
-    patterns = _patterns()
-    for run in patterns.run.finditer(text):
-        if not patterns.public.match(text, run.start()):
-            for piece in patterns.piece.finditer(text, *run.span()):
+    for run in compiled(_RUN).finditer(text):
+        if not compiled(_PUBLIC).match(text, run.start()):
+            for piece in compiled(_PIECE).finditer(text, *run.span()):
                 yield from (_behind_host(text, found) for found in _random_parts(piece[0], piece.start()))
 
 
 def find_in_links(text: str) -> Iterator[Finding]:
     """Return what looks drawn at random in the path of a link that logs in: `/reset-password/…`."""
-    for found in _patterns().link.finditer(text):
-        if looks_random(found[1], _LEAST_IN_LINK) or _patterns().drawn.fullmatch(found[1]):
+    for found in compiled(_LINK).finditer(text):
+        if looks_random(found[1], _LEAST_IN_LINK) or compiled(_DRAWN).fullmatch(found[1]):
             yield Finding(*found.span(1), KIND)
 
 
 def _behind_host(text: str, found: Finding) -> Finding:
     """Return *found* without the end of a host that it begins with: `https://a.example/…`."""
-    if _patterns().in_host.search(text, max(found.start - _FRONT, 0), found.start):
+    if compiled(_IN_HOST).search(text, max(found.start - _FRONT, 0), found.start):
         return found._replace(start=text.find("/", *found[:2]) + 1 or found.start)
     return found
 
@@ -66,22 +89,21 @@ def _behind_host(text: str, found: Finding) -> Finding:
 def is_public(text: str, start: int) -> bool:
     """Return whether what is in front of *start* says that no secret begins there."""
     begin = text.rfind("-----BEGIN ", max(start - _LONGEST_KEY, 0), start)
-    armour = _patterns().armour.match(text, begin) if begin >= 0 else None
+    armour = compiled(_ARMOUR).match(text, begin) if begin >= 0 else None
     return (armour is not None and start < armour.end()) or (
-        _patterns().front.search(text, max(start - _FRONT, 0), start) is not None
+        compiled(_PUBLIC_FRONT).search(text, max(start - _FRONT, 0), start) is not None
     )
 
 
 def looks_random(text: str, least: int = _LEAST) -> bool:
     """Return whether *text* is made of letters and digits that no person would put together, and is no hash or UUID."""
-    patterns = _patterns()
-    if len(text) < least or not text.isascii() or not patterns.digit.search(text, 0, _JUDGED):
+    if len(text) < least or not text.isascii() or not compiled(_DIGIT).search(text, 0, _JUDGED):
         return False
-    rest = patterns.known.sub("", text[:_JUDGED])
-    has_upper = patterns.upper.search(rest) is not None
-    if len(rest) < min(least, _REMAINS) or not patterns.unbroken.search(rest):
+    rest = compiled(_KNOWN).sub("", text[:_JUDGED])
+    has_upper = compiled(_UPPER).search(rest) is not None
+    if len(rest) < min(least, _REMAINS) or not compiled(_UNBROKEN).search(rest):
         return False
-    if not patterns.lower.search(rest) or not patterns.digit.search(rest):
+    if not compiled(_LOWER).search(rest) or not compiled(_DIGIT).search(rest):
         return False
     if not has_upper and len(text) < least + 8:  # fewer letters to draw from take more of them
         return False
@@ -90,14 +112,14 @@ def looks_random(text: str, least: int = _LEAST) -> bool:
 
 def _is_name(text: str) -> bool:
     """Return whether *text* is a name of long parts that are words, such as `KeyDataX509GetKlass`."""
-    parts = " ".join(_patterns().part.findall(text))
+    parts = " ".join(compiled(_PART).findall(text))
     pairs = sum(a.isalpha() and b.isalpha() for a, b in pairwise(parts))
     return pairs >= _IN_PARTS * len(text) and common_share(parts) >= COMMON_SHARE
 
 
 def _random_parts(piece: str, start: int) -> Iterator[Finding]:
     """Return the piece, or those parts of a path that look random."""
-    may_be_path = "/" in piece and (not _patterns().upper.search(piece) or "-" in piece or "_" in piece)
+    may_be_path = "/" in piece and (not compiled(_UPPER).search(piece) or "-" in piece or "_" in piece)
     if not may_be_path and looks_random(piece):
         yield Finding(start, start + len(piece), KIND)
     elif "/" in piece:
@@ -113,51 +135,34 @@ def common_share(text: str) -> float:
     return sum(pair in _COMMON_PAIRS for pair in pairs) / len(pairs) if pairs else 0.0
 
 
-class _RunPatterns(NamedTuple):
-    run: re.Pattern[str]
-    piece: re.Pattern[str]
-    public: re.Pattern[str]
-    armour: re.Pattern[str]
-    front: re.Pattern[str]
-    in_host: re.Pattern[str]
-    link: re.Pattern[str]
-    drawn: re.Pattern[str]
-    known: re.Pattern[str]
-    unbroken: re.Pattern[str]
-    part: re.Pattern[str]
-    digit: re.Pattern[str]
-    lower: re.Pattern[str]
-    upper: re.Pattern[str]
+_REST = (
+    r"(?P<sign>[ \t]{0,4}\\|=?)[ \t]{0,4}\r?\n[ \t>|│]{0,16}"
+    r"(?P<rest>[A-Za-z0-9_~+/.-]{6,256}+={0,2})(?=[\s\"'`,;)}\]│]|\Z)"
+)
+_LEAST_REST, _LEAST_BEHIND_SIGN = 12, 8  # characters
+_MOST_LINES = 16
 
 
-@cache
-def _patterns() -> _RunPatterns:
-    return _RunPatterns(
-        run=re.compile(r"[A-Za-z0-9+/=_-]{24,}+"),
-        piece=re.compile(r"[A-Za-z0-9+/_-]{24,}+=*+"),
-        # Integrity hashes, C++ symbols, public SSH keys, and the ids of messages, objects and requests.
-        public=re.compile(
-            r"sha(?:1|256|384|512)-|_Z[A-Z0-9]|AAAA[BC]3Nza|AAAAE2Vj|[a-z]{2,12}_01[A-Za-z0-9]{20,24}(?![A-Za-z0-9])"
-            r"|(?:msg|toolu|srvtoolu|req|chatcmpl|call|resp|thread|asst|step|file|session|evt|cus|prod|price|sub|acct|org"
-            r"|proj|dpl)[_-](?!.{0,64}secret)"
-        ),
-        # Public keys and certificates in their armour (RFC 7468, OpenPGP).
-        armour=re.compile(
-            r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,2}(?:PUBLIC KEY(?: BLOCK)?|CERTIFICATE(?: REQUEST)?|CRL)-----"
-            r"(?:\s|\\+[nr])*+(?:[A-Za-z0-9+/=]{1,80}+(?:\s|\\+[nr])*+)++-----END "
-        ),
-        # Fingerprints and checksums, the contents of files in addresses, ids in addresses.
-        front=re.compile(r"(?:SHA256:|\bh1:|\bdata:[\w/+.-]{1,40};base64,|[?&](?:list|v|id)=)\Z"),
-        in_host=re.compile(r"://[^\s/?#]{1,60}\Z"),
-        link=re.compile(r"(?:password|reset|magic-link|invite)/([A-Za-z0-9_-]{16,}+)"),
-        drawn=re.compile(r"[0-9a-f]{20,}"),
-        known=re.compile(
-            r"(?i:sha|aes|md|rsa|utf|base|pbkdf)[0-9]{1,4}"
-            r"|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|[0-9a-fA-F]{7,}+"
-        ),
-        unbroken=re.compile(r"[A-Za-z0-9+/]{11}"),  # names have short parts
-        part=re.compile("[A-Z]?[a-z]+|[A-Z]+(?![a-z])"),
-        digit=re.compile("[0-9]"),
-        lower=re.compile("[a-z]"),
-        upper=re.compile("[A-Z]"),
-    )
+def find_rest(text: str, findings: Sequence[Finding]) -> Iterator[Finding]:
+    """Return what goes on, in the lines below, of those *findings* that end their line and look drawn."""
+    for found in findings:
+        end = found.end
+        for _ in range(_MOST_LINES if found.kind and _is_drawn(text[found.start : end]) else 0):
+            rest = compiled(_REST).match(text, end)
+            if rest is None or not _goes_on(rest["rest"], bool(rest["sign"]) or text[end - 1] in "=\\"):
+                break
+            yield Finding(*rest.span("rest"), found.kind)
+            end = rest.end()
+
+
+def _goes_on(rest: str, is_behind_sign: bool) -> bool:
+    if is_behind_sign:
+        return len(rest) >= _LEAST_BEHIND_SIGN and _is_drawn(rest)
+    return _is_drawn(rest) and looks_random(rest, _LEAST_REST)
+
+
+def _is_drawn(token: str) -> bool:
+    """Return whether *token* has capitals, small letters and digits, and no words."""
+    classes = (str.isupper, str.islower, str.isdigit)
+    has_all = all(any(map(is_one, token)) for is_one in classes)
+    return has_all and len(token.split()) == 1 and common_share(token) < COMMON_SHARE

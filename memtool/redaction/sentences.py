@@ -1,89 +1,67 @@
-"""Passwords that a sentence names without a sign in front of them: logins, answers, changes, PINs.
+"""Passwords in sentences: beside a word for them, by their kind of token; and where the form of a sentence names one.
 
-Here the form of the sentence is the proof, so any word may be the password that no list of common words has. What
-follows it must be the end of the clause or a word of grammar: "with limited rights" names none.
+The plainer a token is, the closer it must be to such a word. A token of three classes of characters is a password near
+any word of passwords, logins and escaping; a word with digits or signs in it, near a word for a secret; a word with one
+digit, behind a verb or a preposition there; a plain word, only where the sentence says that it is one, and the end of
+its clause or a word of grammar follows: "with limited rights" names none. Words of the language, names in code, paths,
+versions and quantities are none. Each token is read once, and a line around it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from bisect import bisect_left
+from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
 from memtool.redaction.names import PASSPHRASE, PASSWORD, named_secrets, secret_of
-from memtool.redaction.shapes import compiled
 from memtool.redaction.values import (
     Form,
+    coded_text,
     is_common,
     is_familiar,
     is_grammar,
     is_mixed,
+    is_odd,
     is_part,
     is_passphrase,
     is_phrase,
     is_secret,
+    is_telling,
 )
-from memtool.redaction.views import Finding
+from memtool.redaction.views import Finding, compiled
 from memtool.text.languages import words
 from memtool.text.scripts import CJK_TEXT as CJK
 
 # Words for secrets, in small letters.
 _STRONG = (
-    r"passw|pass ?phrase|passcode|(?<![a-z_-])pass(?=:| (?:for|is|of|was) )|(?<![a-z_])pwd?s?(?![a-z_(\[)]| ?[/.]\W?)"
-    r"|(?<![a-z_])(?:sudo|creds?)(?![a-z_])|(?:api|access)[ -](?:key|token)"
+    r"passw|pass ?phrase|passcode|(?<![a-z_-])pass(?=[:?]| (?:for|is|of|was) )"
+    r"|(?<![a-z_])pwd?s?(?![a-z_(\[)]| ?[/.]\W?)|(?<![a-z_])(?:sudo|creds?)(?![a-z_])|(?:api|access)[ -](?:key|token)"
     r"|(?:recovery|backup|wiederherstellungs)[ -]?code|(?:crypted|protected|locked) (?:with|by)|schützt|schlüsselt"
     r"|账密|(?:^|\n)(?:root|admin|administrator)[:：]"
 )
-_USER = r"[\"'`]?(?!(?:und|and|mit|with)\b)[a-z][\w.@\\-]{0,63}[\"'`]?"
-# Ranges take `re` long to compile without regard to case.
-_VALUE = rf"[\"'`“„「‚«]?(?P<value>(?-i:[^\s\"'`“”„「」‚‘’«»<>(){{}}=/{CJK}]{{4,64}}))"
-_FEW = r"(?: [^\W\d_]{1,16}){0,4}?"
 _NUMBER = r"(?P<value>[0-9]{4,8})(?![0-9]|[.:/-][0-9]| ?[位个次秒分天年])"
 _PIN = (
     r"(?:(?-i:(?<![A-Z])P(?:IN|UK)(?![A-Z]))|(?:(?<=\ba )|(?<=\bthe )|(?<=your )|(?<=my ))pin(?![a-z])"
     r"|passcode|geheimzahl)"
 )
-_PIN_MARKS = "pin|puk|passcode|geheimzahl"
-_LOG_IN = rf"(?<![a-z])(?:log|sign)(?:ged|ging|ing)?[ -]?(?:in|into|on){_FEW}"
-_CHANGED = (
-    r"(?:rotated|changed|reset|updated|replaced|geändert|gewechselt|erneuert|getauscht|zurückgesetzt"
-    r"|改|换|重置|更新)"
+_LONGEST, _ASKED = 64, 200
+_PIN_USED = (
+    rf"(?i){_PIN}[^\n0-9]{{0,48}}?(?:typed?|enter(?:ed)?|use|press|answer|gib|gebe|tippe|nimm|输入?|用)[ :：]{{0,2}}"
+    rf"(?:in )?{_NUMBER}"
 )
-_NOW = r"(?:(?:it(?:'s|’s| is)|heißt|lautet|ist)(?: (?:now|jetzt|nun)){1,2}|(?:现在|如今)[是叫为]?|[改换][成为]了?)"
-_LONG, _LONGEST, _NEAR, _ASKED = 8, 64, 80, 200
-
-
-class _Sentence(NamedTuple):
-    """A sentence with a password.
-
-    Args:
-        marks: the pattern is compiled and tried only where one of each of these groups occurs: "a|b & c|d".
-        is_one: whether a value is a password there.
-        pattern: a regular expression with the group `value`.
-        is_beside: whether a word for a password or a login must be near, too.
-    """
-
-    marks: str
-    is_one: Callable[[str], bool]
-    pattern: str
-    is_beside: bool = False
+_PIN_NAMED = (
+    rf"(?i)(?<![0-9.:/-]){_NUMBER} ?(?:is|ist|was|as|als|for|作为|是) ?(?:(?:the|your|my|die|deine|meine) )?{_PIN}"
+)
 
 
 def find_in_sentences(text: str) -> Iterator[Finding]:
-    """Return the passwords that *text* names in a login, behind a change, as an answer or as a PIN."""
-    lowered = text.lower()
-    for marks, is_one, pattern, is_beside in _sentences():
-        for found in compiled(pattern).finditer(text) if _has(lowered, marks) else ():
-            value = found["value"].rstrip(".,;:?")
-            end = found.start("value") + len(value)
-            if is_one(value) and _ends_clause(text, end) and (not is_beside or _is_of_a_login(text, found)):
-                yield Finding(found.start("value"), end, PASSWORD.kind)
+    """Return the PINs that *text* names, and the passwords that answer a question."""
+    if any(mark in text.lower() for mark in ("pin", "puk", "passcode", "geheimzahl")):
+        for pattern in (_PIN_USED, _PIN_NAMED):
+            yield from (Finding(*found.span("value"), PASSWORD.kind) for found in compiled(pattern).finditer(text))
     yield from _answers(text)
-
-
-def _has(lowered: str, marks: str) -> bool:
-    return all(any(mark in lowered for mark in group.split("|")) for group in marks.split("&"))
 
 
 def _answers(text: str) -> Iterator[Finding]:
@@ -96,14 +74,6 @@ def _answers(text: str) -> Iterator[Finding]:
         start = max(text.rfind("\n", first, found.start()) + 1, first)
         if is_answer(text[start : found.start() + 1], found["value"]):
             yield Finding(*found.span("value"), PASSWORD.kind)
-
-
-def _is_of_a_login(text: str, found: re.Match[str]) -> bool:
-    """Return whether the line of what was *found* has a word for a password or a login near it."""
-    before = text[max(found.start() - _NEAR, 0) : found.start()].rpartition("\n")[2]
-    after = text[found.end() : found.end() + _NEAR].partition("\n")[0]
-    cue = rf"(?i)(?<![a-z])(?:{password_words()}|(?:log|sign)(?:ged|ging|ing)? ?in(?![a-z])|anmeld)|登[录陆]"
-    return any(compiled(cue).search(part) for part in (before, found[0][: found.start("value") - found.start()], after))
 
 
 def is_answer(question: str, text: str) -> bool:
@@ -142,20 +112,6 @@ def _is_mixed(value: str) -> bool:
     return is_mixed(value) and is_secret(value, PASSWORD, Form.SAID)
 
 
-def _is_long(value: str) -> bool:
-    return len(value) >= _LONG and value.isalpha() and _is_one(value)
-
-
-def _is_named(value: str) -> bool:
-    """Return whether *value* is a word that no verb behind "the password" is, as most of them end in German."""
-    return value.islower() and not value.endswith(("t", "en")) and not is_part(value) and _is_one(value)
-
-
-def _ends_clause(text: str, end: int) -> bool:
-    follows = compiled(r"[\"'`”“」’»]?[ \t]{1,3}([A-Za-zÀ-ɏ0-9]+)").match(text, end)
-    return follows is None or is_grammar(follows[1]) or follows[1].lower() in words("clause")
-
-
 def password_words() -> str:
     """Return the words for a password in each language, as alternatives of a pattern."""
     return "|".join(
@@ -169,74 +125,6 @@ def strong_words() -> str:
 
 
 @cache
-def _sentences() -> tuple[_Sentence, ...]:
-    name, names = password_words(), "|".join(["pass", "pw", *words("password_names")])
-    named = rf"(?:(?:{name}) )?{_VALUE}"
-    return (
-        _Sentence(
-            "log|sign& with | using ",
-            _is_mixed,
-            rf"(?i){_LOG_IN} (?:as|with|using) (?:user )?{_USER} (?:with|using|and) (?:the )?{named}",
-        ),
-        _Sentence("log|sign& as & with ", _is_long, rf"(?i){_LOG_IN} as (?:user )?{_USER} with (?:the )?{named}"),
-        _Sentence(
-            "melde|logg&dich|euch|sich|mich|uns",
-            _is_one,
-            rf"(?i)(?:melde|logg)[ent]{{0,2}} (?:dich|euch|sich|mich|uns){_FEW} (?:mit|als) "
-            rf"(?:benutzer )?{_USER} (?:und|mit) (?:dem )?{named}",
-        ),
-        _Sentence(
-            "anmeld|einlog|angemeld|eingelog",
-            _is_one,
-            rf"(?i)(?<![a-z])(?:mit|als) {_USER} (?:und|mit) {_VALUE} (?:an|ein)"
-            rf"(?:melden|loggen|gemeldet|geloggt)",
-        ),
-        _Sentence(
-            "登&用&和|跟|加",
-            _is_one,
-            rf"(?i)用(?:户|账号|帐号|账户)? ?{_USER} ?[和跟加](?:{name})? ?{_VALUE} ?来?登[录陆入]",
-        ),
-        _Sentence(
-            "user&pass|pw&cred|login|zugang|账号",
-            _is_one,
-            rf"(?i)(?:creds?|credentials?|logins?|zugang\w{{0,6}}|账号)(?![a-z])"
-            rf"[^\n]{{0,48}}?(?<![a-z])user(?:name)?[ :=]{{1,3}}{_USER},? (?:and )?"
-            rf"(?:pass|pw|pwd)[ :=]{{1,3}}{_VALUE}",
-        ),
-        _Sentence(
-            f"now|jetzt|nun|现在|如今|改|换&log|sign|anmeld|登|{names}",
-            _is_mixed,
-            rf"(?i){_CHANGED}[^\n]{{0,80}}?{_NOW}[ :：]{{0,2}}{_VALUE}",
-            is_beside=True,
-        ),
-        _Sentence(
-            "heißt|lautet&jetzt|nun",
-            _is_one,
-            rf"(?i)(?<![a-z])(?:{name})(?![a-z])[^\n]{{0,40}}?{_CHANGED}[^\n]{{0,40}}?(?:heißt|lautet)"
-            rf" (?:jetzt|nun)[ :]{{1,2}}{_VALUE}",
-        ),
-        _Sentence(
-            f"with |using |mit |用&{names}",
-            _is_named,
-            rf"(?i)(?<![a-z])(?:(?:with|using) (?:the|my|this) |mit (?:dem |meinem )?|用)(?:{name})"
-            rf" {_VALUE}",
-        ),
-        _Sentence(
-            _PIN_MARKS,
-            str.isdigit,
-            rf"(?i){_PIN}[^\n0-9]{{0,48}}?(?:typed?|enter"
-            rf"(?:ed)?|use|press|answer|gib|gebe|tippe|nimm|输入?|用)[ :：]{{0,2}}(?:in )?{_NUMBER}",
-        ),
-        _Sentence(
-            _PIN_MARKS,
-            str.isdigit,
-            rf"(?i)(?<![0-9.:/-]){_NUMBER} ?(?:is|ist|was|as|als|for|作为|是) ?(?:"
-            rf"(?:the|your|my|die|deine|meine) )?{_PIN}",
-        ),
-    )
-
-
-@cache
 def _asks() -> re.Pattern[str]:
     return re.compile(rf"(?i)(?:{strong_words()}|{_PIN})[^\n?？]{{0,80}}[?？:：]\Z")
 
@@ -247,5 +135,203 @@ def _asks_which() -> re.Pattern[str]:
     which = r"(?<![a-z])(?:what|which|wie (?:lautet|heißt|ist|war)|was (?:ist|war)|welche[nrs]?)(?![a-z])"
     return re.compile(
         rf"(?i)(?:{which}[^\n?]{{0,60}}?{name}(?![a-zäöüß-])(?P<next>[ \t]+[^\W\d_]+)?[^\n?]{{0,80}}\?"
-        rf"|{name}[^\n?？]{{0,6}}?(?:什么|多少|哪个|啥)[^\n?？]{{0,12}}[?？])\Z"
+        rf"|{name}[^\n?？]{{0,6}}?(?:什么|多少|哪个|啥)[^\n?？]{{0,12}}[?？]"
+        rf"|(?:\A|\n|[.!:>] ?)(?:[\w.'’-]{{1,20}} ){{0,3}}(?:{name}|pass)(?: (?:for|of|on)(?: [\w.-]{{1,20}}){{1,3}})?"
+        rf"\?)\Z"
+    )
+
+
+_BESIDE = 160  # characters between the word and the token, which is in the same line or the next one
+_OPENING, _CLOSING = "'([{<*_+:", "')]}>*_.,;:\\"
+_LONGEST_TOKEN = 256  # characters of a token
+_LEAST = 7  # characters of a word with one digit
+_SIGNS = frozenset("!$%^&*")  # which paths and names of branches do not have
+_LOGINS = (
+    r"account|credential|log(?:ged|ging)? ?in(?![a-z])|sign ?in(?![a-z])|zugang|anmeld|einlog"
+    r"|账密|账号|帐号|账户|用户|登录|登陆"
+)
+# What people do with a password that a program refuses.
+_WEAK = (
+    r"escap|encod|decod|maskier|codier|kodier|connection string|转译|转义|轉義|转码|编码|編碼|解码|连接串"
+    r"|エスケープ|エンコード|이스케이프|인코딩"
+)
+_TELLING = r"(?<![!#-_a-~])[!#-_a-~]{8,256}+"  # without quotes and backticks
+_ODD = r"(?<![!#-&*-_a-~äöüßÄÖÜ])[!#-&*-_a-~äöüßÄÖÜ]{6,64}+"  # nor brackets
+_VERBS = "type typed enter entered try tried answer answered use used using think say glaube denke".split()
+_FOR = r"(?: ([^\W\d_]{1,24})(?: [^\W\d_]{1,24}){0,3})?"
+_HEADED = rf"(?i)(?:(?:{_LOGINS})\w{{0,8}}|creds?){_FOR}[ ]?[:：][ \t]{{0,4}}[\"'`]?\Z"
+
+
+class _Cue(NamedTuple):
+    start: int
+    end: int
+
+
+def find_beside(text: str) -> Iterator[Finding]:
+    """Return the tokens that are passwords by their kind, beside a word that makes them one."""
+    lowered = text.replace("İ", "I").lower()
+    strong, logins, weak = (
+        [_Cue(*found.span()) for found in cues.finditer(lowered)]
+        for cues in (compiled(strong_words()), compiled(_LOGINS), compiled(_WEAK))
+    )
+    every = sorted([*strong, *logins, *weak])
+    for pattern, cues, is_one in (
+        (_TELLING, every, _is_telling),
+        (_ODD, strong, _is_odd),
+        (_ODD, logins, _is_given),
+    ):
+        for start, end in _tokens(text, pattern, cues):
+            if is_one(text, start, end) and _is_beside(text, start, end, cues):
+                yield Finding(start, end, PASSWORD.kind)
+    if strong:
+        yield from _said(text)
+    yield from _pairs(text, lowered)
+
+
+def _tokens(text: str, pattern: str, cues: list[_Cue]) -> Iterator[tuple[int, int]]:
+    """Give the tokens that begin near one of *cues*, each once and without what is around it."""
+    place, token = 0, compiled(pattern)
+    for start, end in cues:
+        last = end + 3 * _BESIDE
+        for found in token.finditer(text, max(place, start - 2 * _BESIDE), last):
+            place = found.start() if found.end() == last else found.end()
+            core = _core(text, *found.span())
+            if place != found.start() and not _is_name(text, *core):
+                yield core
+        place = max(place, last - _LONGEST_TOKEN)  # what is before was read
+
+
+def _is_telling(text: str, start: int, end: int) -> bool:
+    return any(map(is_telling, (text[start:end], coded_text(text[start : end + 2].rstrip("`\"' .,")))))
+
+
+def _is_odd(text: str, start: int, end: int) -> bool:
+    return is_odd(text[start:end]) or _is_linked(text, start, end)
+
+
+def _is_linked(text: str, start: int, end: int) -> bool:
+    """Return whether a word or a sign that gives something is in front of the token: "with", "is", "try", `:`."""
+    value = text[start:end]
+    if not is_odd(value, least=1) or len(value) < _LEAST:
+        return False
+    before = text[max(start - 24, 0) : start].rstrip("\"'`“„「 \t")
+    if before.endswith(",") and text[end : end + 2] in {'")', "')"}:  # the last argument of a call
+        return True
+    if not before.strip() or not (before[-1].isalnum() or before[-1] in ",;") or not before[-1].isascii():
+        return True
+    word = re.split(r"[\s\"'`(]", before)[-1].lower()
+    return is_grammar(word) or word in {*_VERBS, *words("is_value"), *words("is_now")}
+
+
+def _is_given(text: str, start: int, end: int) -> bool:
+    """Return whether the token is linked and does not begin a sentence as a user may do: "bob42 logged in"."""
+    return _is_linked(text, start, end) and (
+        text[max(start - 8, 0) : start].rstrip(" \t")[-1:] not in {"", "\n"} or text[end : end + 1] in {"", "\n"}
+    )
+
+
+def _is_beside(text: str, start: int, end: int, cues: list[_Cue]) -> bool:
+    """Return whether one of *cues* is in the token's line or in the next to it that is not blank."""
+    at = bisect_left(cues, (start, 0))
+    before = [text[cue.end : start] for cue in cues[max(at - 1, 0) : at] if start - _BESIDE <= cue.end <= start]
+    after = [text[end : cue.start] for cue in cues[at : at + 1] if end <= cue.start <= end + _BESIDE]
+    return any(len(re.findall(r"\n\s*", between)) < 2 for between in (*before, *after))
+
+
+def _is_name(text: str, start: int, end: int) -> bool:
+    """Return whether what is beside the token makes it a name in code."""
+    if compiled(r"(?i)(?:user|nutzer|用户|host)[ :]*\Z").search(text, max(start - 12, 0), start):
+        return True
+    return (
+        text[max(start - 1, 0) : start] in {*".$@\\-_%~"} or compiled(r"[(\[=_]| import").match(text, end) is not None
+    )
+
+
+def _core(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return where the token begins and ends without quotes, brackets and the name of a user in front of it."""
+    while start < end and text[start] in _OPENING:
+        start += 1
+    if user := compiled(r"(?![A-Z][a-z]*[0-9]+[a-z])[A-Za-z][\w.-]*[/:](?=[^/])").match(text, start, end):
+        start = user.end()
+    while start < end and text[end - 1] in _CLOSING:
+        end -= 1
+        end -= text[start:end].endswith(("\\r", "\\n")) * 2
+    return start, end
+
+
+def _pairs(text: str, lowered: str) -> Iterator[Finding]:
+    """Give the passwords behind the name of their user: `bob / …`, and `bob/…` beside a login."""
+    has_login = compiled(_LOGINS).search(lowered) is not None
+    for found in _user().finditer(text) if "/" in text or has_login else ():
+        value = found["value"].rstrip(".,;:")
+        start, end = found.start("value"), found.start("value") + len(value)
+        is_apart = (found["apart"] or not (found["colon"] or _SIGNS.isdisjoint(value))) and is_telling(value)
+        is_listed = found["apart"] and (is_odd(value) or ("@" in found[0] and is_odd(value, least=1)))
+        if found["colon"]:
+            is_of_login = _is_headed(text, found.start()) and (is_odd(value) or value != value.lower())
+        else:
+            is_beside = not _are_names(found[0].partition("/")[0], value) and _is_beside_login(text, found.start(), end)
+            is_of_login = has_login and (is_beside or _is_headed(text, found.start()))
+        if is_apart or is_listed or (is_of_login and _is_weak(value)):
+            yield Finding(start, end, PASSWORD.kind)
+
+
+def _is_headed(text: str, start: int) -> bool:
+    """Return whether what begins at *start* is behind the word for a login: "credentials:", "login for staging:"."""
+    head = compiled(_HEADED).search(text, max(start - _BESIDE, 0), start)
+    return head is not None and (not head[1] or is_grammar(head[1]))
+
+
+def _is_beside_login(text: str, start: int, end: int) -> bool:
+    """Return whether the pair from *start* to *end* is of a login: `Login: bob/…`, `账号：bob/…`, `… is the login`."""
+    before, after = text[max(start - 24, 0) : start].lower(), text[end : end + 40].lower().partition("\n")[0]
+    return compiled(_LOGINS).search(before) is not None or re.search("登录|^.{0,3}is the login", after) is not None
+
+
+def _are_names(user: str, value: str) -> bool:
+    """Return whether both words are written as names are: `Asia/Shanghai`, `Google/Facebook`."""
+    return user.istitle() and value.istitle() and not any(map(str.isdigit, value)) and _SIGNS.isdisjoint(value)
+
+
+def _is_weak(value: str) -> bool:
+    plain = value.lower() if value.istitle() else value
+    is_one = is_mixed(value) or (is_secret(plain, PASSWORD, Form.BARE) and not is_common(value))
+    return is_one and not compiled(r"\.[a-z]{1,4}$").search(value)
+
+
+def _said(text: str) -> Iterator[Finding]:
+    """Give what is in front of "as the password", and the phrases that somebody types."""
+    for found in _as_password().finditer(text):
+        if not is_grammar(found["before"]) and (not found["after"] or is_grammar(found["after"])):
+            group = "quoted" if found["quoted"] else "value"
+            if is_secret(found[group], PASSWORD, Form.BARE) and not is_common(found[group]):
+                yield Finding(*found.span(group), PASSWORD.kind)
+    for found in _typed().finditer(text):
+        if is_passphrase(found[1], PASSWORD):
+            yield Finding(*found.span(1), PASSWORD.kind)
+
+
+@cache
+def _user() -> re.Pattern[str]:
+    value = r"(?P<value>[^\s/\"'`<>|，。；（）()]{6,128}+)(?![/(])"
+    sign = r"(?:(?P<apart>`? / `?)|(?P<colon>:(?=[^\s:/]*+(?:\s|\Z)))|/)"
+    return re.compile(rf"(?<![A-Za-z0-9_./@-])[A-Za-z][A-Za-z0-9_.@-]{{1,63}}+{sign}{value}")
+
+
+@cache
+def _as_password() -> re.Pattern[str]:
+    value = r"(?:[\"'`“„「](?P<quoted>[^\"'`“”„「」\n]{4,128}+)[\"'`”“」]|(?P<value>[^\s\"'`“”„「」，。]{4,128}+))"
+    return re.compile(
+        rf"(?<!\S)(?P<before>\S{{1,24}}+)[ \t]{value}[ \t]{{1,2}}"
+        r"(?:as|als|como|comme|come|作为|当作?|做|设为)[ \t]{0,2}"
+        rf"(?:[a-zäöü]{{2,8}}[ \t]){{0,2}}(?i:{password_words()})(?![\w-])(?:[ \t]+(?P<after>[A-Za-zäöü]+))?"
+    )
+
+
+@cache
+def _typed() -> re.Pattern[str]:
+    word = "[a-zäöüß]{2,12}"
+    return re.compile(
+        rf"(?:(?i:{password_words()})[^\n]{{0,60}}?\b(?:{'|'.join(_VERBS)})|passphrase(?: (?:is|now)\b)*+):? [\"'`]?"
+        rf"({word}(?:[ -]{word}){{3,7}}+|{word}(?:-{word}){{2,7}}+)(?=[\"'`*_ \t|]{{0,8}}(?:[\r\n.,;!){CJK}]|\Z))"
     )

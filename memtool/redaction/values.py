@@ -8,10 +8,10 @@ import unicodedata
 from contextlib import suppress
 from enum import Enum
 from functools import cache
-from typing import NamedTuple
 
 from memtool.redaction.names import PASSPHRASE, PASSWORD, Proof, Secret, secret_of
 from memtool.redaction.randomness import COMMON_SHARE, common_share, looks_random
+from memtool.redaction.views import any_of, compiled
 from memtool.text.languages import pattern_of, text_of, word_file, word_set, words
 
 
@@ -73,39 +73,106 @@ _OF_SENTENCES = frozenset(
     """.split()
 )
 _LONGEST_PLACEHOLDER = 40
-_SHORTEST_IN_PROSE, _SHORTEST_TITLE, _LONGEST_PIN = 6, 8, 8
+_SHORTEST_IN_PROSE, _SHORTEST_TITLE = 6, 8
 _LONG_FOR_A_WORD = 12
 _LONG_WORD = 10  # too long for the name of a program, so one digit is enough
 _LAST_LATIN = "\u024f"
 _SHORTEST_TELLING, _LONGEST_TELLING = 8, 128
 _SYMBOLS = frozenset("!@#$%^&*+=?~|")
+_DOT = r"(?:\?\.|\.|::|->)"
+_BLANK = any_of(
+    r"[xX*•●·.…_#?＊-]*",
+    r".{0,24}?(?:[xX]{8,}|[*•●…]{4,}).{0,8}",
+    r"\$(?:[A-Z_][A-Z0-9_]*|[a-z_][A-Za-z_]*)",  # $NAME
+    r".{0,40}(?:\$[{(]|\{\{|#\{|%\()[\s\S]*",  # ${NAME}, $(command), {{ name }}, %(name)s
+    r"\{[^{}]*\}|<[^<>]*>|\[[^\[\]]*\]|%\w+%|%[a-z]|@\w+@|__\w+__",
+    r"!(?i:vault|secret|ref|sub|env|getatt|reference|include).*",  # YAML's tags
+)
+_PLAIN_WORDS = r"[A-Za-zÀ-ɏ]+(?:[-_ ./=][A-Za-zÀ-ɏ]+)*"
+_PART = r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+"
+_INFLECTED = r"(?:[^s]s|ed|ing|ly|able|ible)$"
+# what is said of a password, in English and German
+_PREDICATE = (
+    r"(?:[^s]s|ed|ing|ably|able|ible|ive|ous|ful|less|ary|ory|ent|ant|ized|ised|ig|lich|bar|isch|los|sam)$"
+    r"|^(?:(?:ab|an|auf|aus|ein|zurück|hinter|vor|un)?ge|ver|be|er|ent|zer)\w+(?:t|en)$"
+)
+_SEVERAL = r"[a-z][A-Z]|[_-]"
+_HASH = r"[0-9a-fA-F]{32,}"
+_REFERENCE = any_of(
+    r"[a-z][a-z0-9+.-]{0,20}://|arn:|projects/|(?:ssm|vault|file|env|pass|secretsmanager):",
+    # a regular expression
+    r"\^?(?:\(\?[=!:<]|[^\s\[]{0,24}\[[^\s\]]{0,24}\w-\w[^\s\]]{0,24}\][{*+?)]|[^\s\\]{0,24}\\[dws][{*+])",
+    r"(?:required|nullable|sometimes|string|min|max)[|:]",  # a rule for what a form takes
+    r"[A-Za-z]:\\|(?:~|\.{1,2})/|(?:/[A-Za-z_.-]+){2}|(?:[\w.@-]{1,60}/){1,12}[\w.-]{1,80}\.[a-z]{1,5}$",
+)
+_CODE = any_of(
+    rf"[\w$]+(?:{_DOT}[\w$]+)*[(\[]",
+    rf"(?:[A-Za-z_$]+{_DOT})+[A-Za-z_$]+[0-9]{{0,2}}(?:(?!\.[0-9])[^\w!@#%^]|$)",
+    r"(?:self|this|os|process|config|settings|env|req|request|args|cls|ctx|app|props|state)\.",
+    r"[(\[{\\`]|:[a-z:]|[&*][A-Za-z_]*(?:[,;)]|$)|[A-Za-z_]+=>",
+)
+_VARIABLE = any_of(
+    r"(?i:[a-z_]{0,40}(?:pass|pwd|pw|secret|token|key|cred|auth)[a-z_]{0,40}[0-9]{0,2})",
+    r"[A-Za-z_$]\w*(?:\.\w+)+[,;)]*",
+)
+_TYPE_NAME = any_of(
+    r"[iuf](?:8|16|32|64|128)|u?int[0-9]{1,3}(?:_t)?|float[0-9]{2}|x509|win32|k8s|s3|v[0-9]+(?:\.[0-9]+)+",
+    r"(?i:base|utf|md|sha|aes|rsa|des|oauth|argon|rs|es|hs|ps|ed|ipv|http|tls|ssl)-?[0-9]{1,5}"
+    r"(?:id|[-_][A-Za-z-]{1,20})?",
+)
+_QUANTITY = (
+    r"[0-9][0-9.,:/-]*-?(?:(?:bit|byte|char|character|digit|letter|word|day|hour|minute|min|second|sec|week|month"
+    r"|year|time|[kmg]b|ms|[hdmsx])s?(?:-[a-z]{1,12})?)?"
+)
+_THING = any_of(
+    r"[\w.+-]{1,64}@[\w-]{1,64}\.[\w.-]{1,64}",  # an address, a file, an image, a tag or issue
+    r"[\w-]{1,64}\.[a-z]{2,4}|[a-z]{1,24}:[0-9.]{1,12}|#[\w-]{1,64}",
+)
+# addresses, assignments, versions, brackets that belong together, operators, variables
+_PLAIN = any_of(
+    r"://|^[\w.+-]+@[\w-]+[.:]|^[A-Za-z_.\[\]-]+[=:]{1,2}(?!$)|[?&]\w+=|^[a-z]{0,3}[0-9]+(?:\.[0-9]+)+|sha[0-9]{1,3}[:-]"
+    r"|%[0-9A-Fa-f]{2}|</|^[\w./@-]+@v?[0-9.]+$|%[Ymd][-/%]|[Aa]-[Zz]|\[\?|/[\w.-]+\.[a-z]{1,5}$|[a-z_]{2}[(\[]|[0-9]\[[0-9]|\w{2}\|\w{2}",
+    r"\([^()]*\)|\[[^\[\]]*\]|\{[^{}]*\}|<[^<>]*>|&&|\|\||[=!]=(?!$)|[=-]>|(?:^|[^A-Za-z])#[0-9]+$|^(?:[a-z./_-]+|PKCS)#[0-9]+$|^[A-Z]\w*#[A-Za-z_]+$|::|^[$@]\w+[/:.]|^\$[A-Z_]{2,}$|^--?[a-z]|/.*/|^(?i:ctrl|alt|shift|cmd|strg)[+-]",
+)
+# herbst2024, Trondheim_88
+_NUMBERED = (
+    r"(?=[^0-9]*[aeiouyäöüAEIOUÄÖÜ])([A-ZÄÖÜ]?[a-zäöüß]{3,20}(?:[A-Z][a-zäöüß]{2,20})?)"
+    r"((?:(?<=\w{4})(?:_|[.-](?!0)))?[0-9]{1,6})"
+)
+_ODD = any_of(
+    r"(?=(?:[^A-Za-z]*[A-Za-z]){3})(?!.*(?:![rsa]|%[a-z])$)\w[\w.-]*(?:[!#$%&?^~@](?=\w)|[!#$%&?^](?=.*\w)[\w.-]*)"
+    r"[\w.!#$%&?^~@-]*",
+    r"(?!v[0-9])[A-Z]?[a-z]{1,8}(?:[013457][a-z]{1,8})+[0-9]{0,4}",  # p4nther
+    r"(?=[a-z]*[0-9])[a-z0-9]{4,8}(?:-(?=[a-z]*[0-9])[a-z0-9]{4,8}){1,4}",  # x7k2-m9p4
+    r"(?!ERROR|HTTP)[A-Z]{5,20}[0-9]{2,4}",
+    r"[A-Za-z]{3,12}(?:-[A-Z]?[a-z]{2,12}){1,3}-[0-9]{2,4}",  # velvet-hammer-11
+    r"[A-Z][a-z]{2,12}(?:-[A-Z]?[a-z]{2,12}){1,3}[0-9]{1,4}",  # Tern-Gully7
+)
+_DRAWN = r"[0-9a-f]{6,64}"
+_PIN = r"[0-9]{4,8}|[0-9]{2,4}(?:-[0-9]{2,4}){1,3}"
 
 
 def is_blank(value: str) -> bool:
     """Return whether *value* only holds a secret's place: a mask, a variable, a template."""
-    return _patterns().blank.fullmatch(value[:300]) is not None
+    return compiled(_BLANK).fullmatch(value[:300]) is not None
 
 
 def _is_placeholder(value: str) -> bool:
     """Return whether *value* is blank or made of words such as "your key"."""
     if not value or is_blank(value) or value.lower() in _no_secret():
         return True
-    if len(value) > _LONGEST_PLACEHOLDER or not _patterns().words.fullmatch(value):
+    if len(value) > _LONGEST_PLACEHOLDER or not compiled(_PLAIN_WORDS).fullmatch(value):
         return False
-    return all(word.lower() in _no_secret() for word in _patterns().word.findall(value))
+    return all(word.lower() in _no_secret() for word in compiled(_PART).findall(value))
 
 
 def is_telling(value: str) -> bool:
     """Return whether *value* looks like a password by itself: of three classes of characters, in no form of code."""
-    if (
-        not _SHORTEST_TELLING <= len(value) <= _LONGEST_TELLING
-        or not value.isascii()
-        or _patterns().plain.search(value)
-    ):
+    if not _SHORTEST_TELLING <= len(value) <= _LONGEST_TELLING or not value.isascii() or compiled(_PLAIN).search(value):
         return False
-    if is_blank(value) or any(pattern.match(value) for pattern in (_patterns().reference, _patterns().code)):
+    if is_blank(value) or compiled(_REFERENCE).match(value) or compiled(_CODE).match(value):
         return False
-    if any(pattern.fullmatch(value) for pattern in (_patterns().thing, _patterns().type_name, _patterns().quantity)):
+    if any(compiled(pattern).fullmatch(value) for pattern in (_THING, _TYPE_NAME, _QUANTITY)):
         return False
     letters, digits = sum(map(str.isalpha, value)), sum(map(str.isdigit, value))
     has_sign = not _SYMBOLS.isdisjoint(value.rstrip("=?")) and not coded_text(value)
@@ -116,17 +183,17 @@ def is_telling(value: str) -> bool:
 
 def is_odd(value: str, *, least: int = 2) -> bool:
     """Return whether *value* is a word with signs, or *least* digits, as people add them to make a password of it."""
-    if not is_secret(value, PASSWORD, Form.SAID) or _patterns().plain.search(value) or not is_mixed(value):
+    if not is_secret(value, PASSWORD, Form.SAID) or compiled(_PLAIN).search(value) or not is_mixed(value):
         return False
-    if secret_of(value) or coded_text(value) or _patterns().drawn.fullmatch(value):
+    if secret_of(value) or coded_text(value) or compiled(_DRAWN).fullmatch(value):
         return False
-    if found := _patterns().numbered.fullmatch(value):
+    if found := compiled(_NUMBERED).fullmatch(value):
         word, digits = found.groups()
         is_enough = len(digits.lstrip("-.")) >= 2 or (
             digits.isdigit() and (least < 2 or (len(word) >= _LONG_WORD and word[1:].islower()))
         )
         return is_enough and len(word) + len(digits) > 5 and not is_familiar(word)
-    return _patterns().odd.fullmatch(value) is not None
+    return compiled(_ODD).fullmatch(value) is not None
 
 
 def is_familiar(word: str) -> bool:
@@ -162,12 +229,12 @@ def is_common(value: str) -> bool:
 
 def is_secret(value: str, secret: Secret, form: Form, *, goes_on: bool = False) -> bool:
     """Return whether *value* is what the name in front of it promises. *goes_on*: its line does not end there."""
-    if len(value) < secret.least or _is_placeholder(value) or _patterns().reference.match(value):
+    if len(value) < secret.least or _is_placeholder(value) or compiled(_REFERENCE).match(value):
         return False
     if secret.proof is Proof.NUMBER:
-        return value.isdigit() and len(value) <= _LONGEST_PIN and not goes_on
+        return compiled(_PIN).fullmatch(value) is not None and not goes_on
     if secret.proof >= Proof.DRAWN:
-        is_hash = _patterns().hash.fullmatch(value) is not None
+        is_hash = compiled(_HASH).fullmatch(value) is not None
         is_random = any(looks_random(word, secret.least) for word in value.split())
         return is_random or (is_hash and secret.proof == Proof.DRAWN)
     if value.isdigit():
@@ -180,7 +247,7 @@ def is_secret(value: str, secret: Secret, form: Form, *, goes_on: bool = False) 
 def _has_proof(value: str, secret: Secret, form: Form, *, goes_on: bool) -> bool:
     if " " in value:
         return form is Form.ENVIRONMENT or _is_passphrase(value, secret)
-    if _patterns().words.fullmatch(value):
+    if compiled(_PLAIN_WORDS).fullmatch(value):
         return not _is_a_name(value, secret) and _may_be_a_word(value, secret, form, goes_on=goes_on)
     if form is Form.SAID and secret_of(value) not in {None, PASSWORD, PASSPHRASE}:
         return False
@@ -190,21 +257,20 @@ def _has_proof(value: str, secret: Secret, form: Form, *, goes_on: bool) -> bool
 
 def _is_of_the_language(value: str, form: Form) -> bool:
     """Return whether *value* is code, or in a sentence what sentences speak of."""
-    patterns = _patterns()
     if form in _LITERAL:
         return False
     return (
-        patterns.code.match(value) is not None
-        or patterns.type_name.fullmatch(value) is not None
-        or (form is Form.CODE and patterns.variable.fullmatch(value) is not None)
-        or (form is not Form.CODE and patterns.quantity.fullmatch(value) is not None)
-        or (form in _SENTENCES and patterns.thing.fullmatch(value) is not None)
+        compiled(_CODE).match(value) is not None
+        or compiled(_TYPE_NAME).fullmatch(value) is not None
+        or (form is Form.CODE and compiled(_VARIABLE).fullmatch(value) is not None)
+        or (form is not Form.CODE and compiled(_QUANTITY).fullmatch(value) is not None)
+        or (form in _SENTENCES and compiled(_THING).fullmatch(value) is not None)
     )
 
 
 def _is_a_name(value: str, secret: Secret) -> bool:
     """Return whether *value* is the name of a secret: `confirmPassword`, or `db-credentials` where no password is."""
-    is_one = _patterns().several.search(value) is not None and secret_of(value) is not None
+    is_one = compiled(_SEVERAL).search(value) is not None and secret_of(value) is not None
     return is_one and (secret.kind != "password" or "-" not in value)
 
 
@@ -219,10 +285,10 @@ def _may_be_a_word(value: str, secret: Secret, form: Form, *, goes_on: bool) -> 
     is_plain = secret.proof is Proof.NONE and value.islower() and len(value) >= _SHORTEST_IN_PROSE
     if form is Form.SAID and value.istitle() and value.isalpha():
         is_plain = secret.proof is Proof.NONE and len(value) >= _SHORTEST_TITLE
-        is_plain = is_plain and not is_common(value) and not _patterns().inflected.search(value)
+        is_plain = is_plain and not is_common(value) and not compiled(_INFLECTED).search(value)
     if form is Form.SAID:
         is_word = value.count("-") < 2  # else it is a passphrase, and no `case-sensitive`
-        return is_plain and not goes_on and not (is_common(value) or (is_word and _patterns().predicate.search(value)))
+        return is_plain and not goes_on and not (is_common(value) or (is_word and compiled(_PREDICATE).search(value)))
     return form is Form.BARE and is_plain and not goes_on
 
 
@@ -237,7 +303,7 @@ def is_mixed(value: str, form: Form = Form.PROSE) -> bool:
 
 def _is_mixed_case(value: str) -> bool:
     """Return whether *value* is letters of both cases, such as `BlueHorse`, and not a name from a program."""
-    parts = [part.lower() for part in _patterns().word.findall(value)]
+    parts = [part.lower() for part in compiled(_PART).findall(value)]
     is_mixed = value.isalpha() and len(value) >= _SHORTEST_IN_PROSE and len(parts) > 1
     is_mixed = is_mixed and value.lower() != value != value.upper()
     return is_mixed and not any(part in _no_secret() or part in _OF_NAMES for part in parts)
@@ -250,7 +316,7 @@ def is_passphrase(value: str, secret: Secret) -> bool:
     parts = value.replace("-", " ").split()
     if sum(part in _no_secret() for part in parts) > 1:
         return False
-    odd = [part for part in parts if part in _of_sentences() or _patterns().inflected.search(part)]
+    odd = [part for part in parts if part in _of_sentences() or compiled(_INFLECTED).search(part)]
     return not odd or (len(odd) == 1 and not any(map(is_common, set(parts) - {*odd})))
 
 
@@ -259,7 +325,7 @@ def is_phrase(value: str) -> bool:
     parts = [part.lower().strip(",") for part in value.split()]
     if not 3 <= len(parts) <= 24 or is_grammar(parts[0]) or not all(part.isalpha() for part in parts):
         return False
-    if parts[0] in _no_secret() or (_patterns().predicate.search(parts[0]) and not parts[0].endswith("s")):
+    if parts[0] in _no_secret() or (compiled(_PREDICATE).search(parts[0]) and not parts[0].endswith("s")):
         return False
     of_sentences = sum(map(is_grammar, parts))
     about = sum(part in _no_secret() and not is_grammar(part) for part in parts)
@@ -274,7 +340,8 @@ def _is_passphrase(value: str, secret: Secret) -> bool:
     if any(is_mixed(part, Form.PROSE) and not _is_of_the_language(part, Form.PROSE) for part in parts):
         return True
     few = (4 if any(map(is_common, parts)) else 3) <= len(parts) <= 24 and secret.proof is Proof.NONE
-    return few and all(part.isalpha() and part.islower() and part not in _IN_SENTENCES for part in parts)
+    are_words = all(part.isdigit() or (part.isalpha() and part.islower()) for part in parts) and value[0].isalpha()
+    return few and are_words and _IN_SENTENCES.isdisjoint(parts)
 
 
 @cache
@@ -291,101 +358,3 @@ def _of_grammar() -> frozenset[str]:
 def _of_sentences() -> frozenset[str]:
     """Return the words that a sentence has and a passphrase has not; other languages' are without accents."""
     return _OF_SENTENCES | _of_grammar()
-
-
-class _ValuePatterns(NamedTuple):
-    blank: re.Pattern[str]
-    words: re.Pattern[str]
-    word: re.Pattern[str]
-    several: re.Pattern[str]
-    inflected: re.Pattern[str]
-    predicate: re.Pattern[str]
-    hash: re.Pattern[str]
-    reference: re.Pattern[str]
-    code: re.Pattern[str]
-    variable: re.Pattern[str]
-    type_name: re.Pattern[str]
-    quantity: re.Pattern[str]
-    thing: re.Pattern[str]
-    plain: re.Pattern[str]
-    numbered: re.Pattern[str]
-    odd: re.Pattern[str]
-    drawn: re.Pattern[str]
-
-
-@cache
-def _patterns() -> _ValuePatterns:
-    dot = r"(?:\?\.|\.|::|->)"
-    return _ValuePatterns(
-        blank=_any_of(
-            r"[xX*•●·.…_#?＊-]*",
-            r".{0,24}?(?:[xX]{8,}|[*•●…]{4,}).{0,8}",
-            r"\$(?:[A-Z_][A-Z0-9_]*|[a-z_][A-Za-z_]*)",  # $NAME
-            r".{0,40}(?:\$[{(]|\{\{|#\{|%\()[\s\S]*",  # ${NAME}, $(command), {{ name }}, %(name)s
-            r"\{[^{}]*\}|<[^<>]*>|\[[^\[\]]*\]|%\w+%|%[a-z]|@\w+@|__\w+__",
-            r"!(?i:vault|secret|ref|sub|env|getatt|reference|include).*",  # YAML's tags
-        ),
-        words=re.compile(r"[A-Za-zÀ-ɏ]+(?:[-_ ./=][A-Za-zÀ-ɏ]+)*"),
-        word=re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+"),
-        inflected=re.compile(r"(?:[^s]s|ed|ing|ly|able|ible)$"),
-        # what is said of a password, in English and German
-        predicate=re.compile(
-            r"(?:[^s]s|ed|ing|ably|able|ible|ive|ous|ful|less|ary|ory|ent|ant|ized|ised|ig|lich|bar|isch|los|sam)$"
-            r"|^(?:(?:ab|an|auf|aus|ein|zurück|hinter|vor|un)?ge|ver|be|er|ent|zer)\w+(?:t|en)$"
-        ),
-        several=re.compile(r"[a-z][A-Z]|[_-]"),
-        hash=re.compile(r"[0-9a-fA-F]{32,}"),
-        reference=_any_of(
-            r"[a-z][a-z0-9+.-]{0,20}://|arn:|projects/|(?:ssm|vault|file|env|pass|secretsmanager):",
-            # a regular expression
-            r"\^?(?:\(\?[=!:<]|[^\s\[]{0,24}\[[^\s\]]{0,24}\w-\w[^\s\]]{0,24}\][{*+?)]|[^\s\\]{0,24}\\[dws][{*+])",
-            r"(?:required|nullable|sometimes|string|min|max)[|:]",  # a rule for what a form takes
-            r"[A-Za-z]:\\|(?:~|\.{1,2})/|(?:/[A-Za-z_.-]+){2}|(?:[\w.@-]{1,60}/){1,12}[\w.-]{1,80}\.[a-z]{1,5}$",
-        ),
-        code=_any_of(
-            rf"[\w$]+(?:{dot}[\w$]+)*[(\[]",
-            rf"(?:[A-Za-z_$]+{dot})+[A-Za-z_$]+[0-9]{{0,2}}(?:[^\w!@#%^]|$)",
-            r"(?:self|this|os|process|config|settings|env|req|request|args|cls|ctx|app|props|state)\.",
-            r"[(\[{\\`]|:[a-z:]|[&*][A-Za-z_]*(?:[,;)]|$)|[A-Za-z_]+=>",
-        ),
-        variable=_any_of(
-            r"(?i:[a-z_]{0,40}(?:pass|pwd|pw|secret|token|key|cred|auth)[a-z_]{0,40}[0-9]{0,2})",
-            r"[A-Za-z_$]\w*(?:\.\w+)+[,;)]*",
-        ),
-        type_name=_any_of(
-            r"[iuf](?:8|16|32|64|128)|u?int[0-9]{1,3}(?:_t)?|float[0-9]{2}|x509|win32|k8s|s3|v[0-9]+(?:\.[0-9]+)+",
-            r"(?i:base|utf|md|sha|aes|rsa|des|oauth|argon|rs|es|hs|ps|ed|ipv|http|tls|ssl)-?[0-9]{1,5}"
-            r"(?:id|[-_][A-Za-z-]{1,20})?",
-        ),
-        quantity=re.compile(
-            r"[0-9][0-9.,:/-]*-?(?:(?:bit|byte|char|character|digit|letter|word|day|hour|minute|min|second|sec|week|month"
-            r"|year|time|[kmg]b|ms|[hdmsx])s?(?:-[a-z]{1,12})?)?"
-        ),
-        thing=_any_of(
-            r"[\w.+-]{1,64}@[\w-]{1,64}\.[\w.-]{1,64}",  # an address, a file, an image, a tag or issue
-            r"[\w-]{1,64}\.[a-z]{2,4}|[a-z]{1,24}:[0-9.]{1,12}|#[\w-]{1,64}",
-        ),
-        # addresses, assignments, versions, brackets that belong together, operators, variables
-        plain=_any_of(
-            r"://|^[\w.+-]+@[\w-]+[.:]|^[A-Za-z_.\[\]-]+[=:]{1,2}(?!$)|[?&]\w+=|^[a-z]{0,3}[0-9]+(?:\.[0-9]+)+|sha[0-9]{1,3}[:-]"
-            r"|%[0-9A-Fa-f]{2}|</|^[\w./@-]+@v?[0-9.]+$|%[Ymd][-/%]|[Aa]-[Zz]|\[\?|/[\w.-]+\.[a-z]{1,5}$|[a-z_]{2}[(\[]|[0-9]\[[0-9]|\w{2}\|\w{2}",
-            r"\([^()]*\)|\[[^\[\]]*\]|\{[^{}]*\}|<[^<>]*>|&&|\|\||[=!]=(?!$)|[=-]>|(?:^|[^A-Za-z])#[0-9]+$|^(?:[a-z./_-]+|PKCS)#[0-9]+$|^[A-Z]\w*#[A-Za-z_]+$|::|^[$@]\w+[/:.]|^\$[A-Z_]{2,}$|^--?[a-z]|/.*/|^(?i:ctrl|alt|shift|cmd|strg)[+-]",
-        ),
-        # herbst2024, Trondheim_88
-        numbered=re.compile(
-            r"(?=[^0-9]*[aeiouyäöüAEIOUÄÖÜ])([A-ZÄÖÜ]?[a-zäöüß]{3,20}(?:[A-Z][a-zäöüß]{2,20})?)((?:(?<=\w{4})(?:_|[.-](?!0)))?[0-9]{1,6})"
-        ),
-        odd=_any_of(
-            r"(?=(?:[^A-Za-z]*[A-Za-z]){3})(?!.*(?:![rsa]|%[a-z])$)\w[\w.-]*(?:[!#$%&?^~@](?=\w)|[!#$%&?^](?=.*\w)[\w.-]*)"
-            r"[\w.!#$%&?^~@-]*",
-            r"(?!v[0-9])[A-Z]?[a-z]{1,8}(?:[013457][a-z]{1,8})+[0-9]{0,4}",  # p4nther
-            r"(?=[a-z]*[0-9])[a-z0-9]{4,8}(?:-(?=[a-z]*[0-9])[a-z0-9]{4,8}){1,4}",  # x7k2-m9p4
-            r"(?!ERROR|HTTP)[A-Z]{5,20}[0-9]{2,4}",
-            r"[A-Za-z]{3,12}(?:-[A-Z]?[a-z]{2,12}){1,3}-[0-9]{2,4}",  # velvet-hammer-11
-        ),
-        drawn=re.compile(r"[0-9a-f]{6,64}"),
-    )
-
-
-def _any_of(*patterns: str) -> re.Pattern[str]:
-    return re.compile("|".join(patterns))

@@ -42,6 +42,17 @@ _GAP = "\n\n\n"  # no name and value span it
 _LONGEST_PLAIN_WORD = 32  # a word without a digit may be a token if it is as long as this
 
 
+@cache
+def compiled(pattern: str) -> re.Pattern[str]:
+    """Return *pattern* compiled, once."""
+    return re.compile(pattern)
+
+
+def any_of(*patterns: str) -> str:
+    """Return the pattern of what matches one of *patterns*."""
+    return "|".join(patterns)
+
+
 class Replacement(NamedTuple):
     """*start* to *end* of a text reads *new*."""
 

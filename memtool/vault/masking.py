@@ -18,7 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from memtool.errors import NoteChanged
-from memtool.redaction.hashed import HashedTexts
+from memtool.redaction.known import HashedTexts
 from memtool.vault.files import read_content, write_over
 from memtool.vault.layout import Vault
 from memtool.vault.state import STATE_FOLDER, make_state_folder, read_state, write_state

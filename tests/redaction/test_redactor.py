@@ -10,9 +10,8 @@ from redaction.noise import lines, noise
 
 from memtool.errors import BadSetting
 from memtool.redaction import make_redactor
-from memtool.redaction.shapes import Shape
-from memtool.redaction.telling_places import PLACES
-from memtool.redaction.vendors import VENDORS
+from memtool.redaction.places import PLACES
+from memtool.redaction.vendors import VENDORS, Shape
 from memtool.settings.sections import RedactSettings
 
 REDACT = make_redactor(RedactSettings())

@@ -8,6 +8,7 @@ from memtool.redaction import Redactor
 # kind: the part that tells it, and what follows; parts in a list are joined
 SAMPLES = {
     "memtool-token": [["memtool", "_", noise(43, URL64)]],
+    "bitlocker-key": [["-".join(noise(6, DIGITS) for _ in range(8))]],
     "anthropic-key": [
         ["sk-ant-", "api03-", noise(93, URL64), "AA"],
         ["sk-ant-", "admin01-", noise(93, URL64), "AA"],

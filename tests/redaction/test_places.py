@@ -134,6 +134,7 @@ COMMANDS = lines(r"""
     sshpass -p § ssh x
     sshpass -p'§' ssh x
     redis-cli -h x -a § ping
+    mc alias set 仓库 http://x:9000 admin §
     docker login -u me -p § registry.example
     mongosh -u a -p § db
     ldapsearch -D cn=x -w § -b y
