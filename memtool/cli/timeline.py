@@ -13,8 +13,9 @@ from memtool.cli.session import Session
 from memtool.errors import NoteNotFound
 from memtool.index.engine import Index, use_index
 from memtool.index.reach import projects_in, reach
-from memtool.memory.timeline import Event, Timeline, timeline
+from memtool.memory.timeline import Timeline, event_fields, timeline
 from memtool.text.lines import without_surrogates
+from memtool.vault.memory import Memory
 
 _COUNT = click.IntRange(0, 1_000)
 
@@ -63,23 +64,23 @@ def command(
         for at, event in enumerate(shown.events):
             mark = ">" if at == shown.anchor else " "
             words = "  ".join(filter(None, (event.kind, event.project, _text(event), _place(event))))
-            click.echo(f"{mark} {event.date} {event.minute or '     '}  {output.printable(words)}")
+            click.echo(f"{mark} {event.day} {event.minute or '     '}  {output.printable(words)}")
     output.say("" if shown.events else "Nothing with a date is known.")
     if more := [name for name, there_is in (("before", shown.earlier), ("after", shown.later)) if there_is]:
         output.say(f"there is more {' and '.join(more)}; --{more[0]} 20 shows it")
 
 
 def _fields(shown: Timeline) -> dict[str, Any]:
-    events = [{**event._asdict(), "is_anchor": at == shown.anchor} for at, event in enumerate(shown.events)]
+    events = [{**event_fields(event), "is_anchor": at == shown.anchor} for at, event in enumerate(shown.events)]
     return {"anchor": shown.anchor, "earlier": shown.earlier, "later": shown.later, "events": events}
 
 
-def _text(event: Event) -> str:
+def _text(event: Memory) -> str:
     return f"{event.text} ({event.status})" if event.status else event.text
 
 
-def _place(event: Event) -> str:
-    return event.id if event.kind in ("fact", "session") else f"{event.path}:{event.line}"
+def _place(event: Memory) -> str:
+    return event.id if event.kind in ("fact", "session") else f"{event.path}:{event.place.start_line}"
 
 
 def _draw(shown: Timeline) -> None:
@@ -87,7 +88,7 @@ def _draw(shown: Timeline) -> None:
     from memtool.cli import screen
 
     anchor = None if shown.anchor is None else shown.events[shown.anchor]
-    for day, events in groupby(shown.events, key=lambda event: event.date):
+    for day, events in groupby(shown.events, key=lambda event: event.day):
         tree = screen.tree(screen.text(day, "bold"))
         for event in events:
             head = screen.joined(

@@ -214,7 +214,7 @@ def _memory(row: Mapping[str, Any]) -> Memory:
         row["fact_id"] or place.path, row["text"], row["kind"], place,
         title=row["title"], heading=row["heading"], author=row["author"], project=row["project"],
         category=row["category"], date=row["date"], tags=tuple(row["tags"].split()), expires=row["expires"],
-        status="" if row["status"] == "active" else row["status"],
+        status=row["status"] if row["status"] in ("superseded", "archived") else "",
     )  # fmt: skip
 
 

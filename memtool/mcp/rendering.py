@@ -131,7 +131,7 @@ def timeline_text(shown: Timeline) -> str:
     lines = [QUOTED, *(["(earlier ones: raise before)"] if shown.earlier else [])]
     for at, event in enumerate(shown.events):
         about = [event.kind, event.project, f"by {event.author}" if event.author else "", event.status]
-        when = f"{event.date} {event.minute}".strip()
+        when = f"{event.day} {event.minute}".strip()
         mark = ">>" if at == shown.anchor else "-"
         text = f'"{cut(defused(event.text), _LONGEST_LINE)}"'
         lines.append(f"{mark} {when} {' · '.join(filter(None, map(defused, about)))}: {text} [{defused(event.id)}]")

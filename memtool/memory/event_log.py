@@ -17,9 +17,10 @@ from zlib import crc32
 
 from memtool.errors import NotWritable
 from memtool.index.engine import Index, place_of, use_index
-from memtool.memory.timeline import Event, events_of
+from memtool.memory.timeline import event_fields, events_of, when
 from memtool.recall.given import PROMPT, Giving, read_givings, sessions_given
 from memtool.recall.ledger import ledger_folder
+from memtool.vault.memory import Location, Memory
 from memtool.workspace import Workspace
 
 GIVEN = "prompt"  # the kind of the event that a prompt was given something
@@ -39,7 +40,7 @@ class Logged(NamedTuple):
 
     id: int
     at: str
-    event: Event
+    event: Memory
 
 
 class EventLog:
@@ -57,7 +58,7 @@ class EventLog:
         """Return at most *limit* events after number *last_id*, oldest first."""
         with self._open() as db:
             rows = db.execute("SELECT id, at, fields FROM event WHERE id > ? ORDER BY id LIMIT ?", (last_id, limit))
-            return [Logged(number, at, Event(*json.loads(fields))) for number, at, fields in rows]
+            return [Logged(number, at, _parsed(fields)) for number, at, fields in rows]
 
     def follow(self, work: Workspace) -> int:
         """Log what is new since the last time; return how many events that were.
@@ -89,7 +90,7 @@ def _follow(work: Workspace, index: Index, db: sqlite3.Connection) -> int:
         return 0
     seen = {ref: (digest, keys) for ref, digest, keys in db.execute("SELECT ref, hash, keys FROM seen")}
     changed = [ref for ref, digest in notes.items() if ref not in seen or seen[ref][0] != digest]
-    found: list[Event] = []
+    found: list[Memory] = []
     now_seen: list[tuple[str, str, str]] = []
     for ref in sorted(changed):
         told = events_of(work, index, ref)
@@ -98,10 +99,10 @@ def _follow(work: Workspace, index: Index, db: sqlite3.Connection) -> int:
             known = set(before or ())
             found += [event for event in told if _key(event) not in known]
         else:
-            found += [event for event in told if (event.date, event.minute) >= tuple(begun)]
+            found += [event for event in told if (event.day, event.minute) >= tuple(begun)]
         now_seen.append((ref, notes[ref], _keys(told)))
     given, now_given = _given(work, seen)
-    found.sort(key=lambda event: event.when)
+    found.sort(key=when)
     gone = [(ref,) for ref in seen if ref not in notes and not ref.startswith(_GIVEN_PREFIX)]
     _write(work, db, [*found, *given], [*now_seen, *now_given], gone)
     return len(found) + len(given)
@@ -123,7 +124,7 @@ def _begin(work: Workspace, index: Index, db: sqlite3.Connection, notes: dict[st
 def _write(
     work: Workspace,
     db: sqlite3.Connection,
-    events: Sequence[Event],
+    events: Sequence[Memory],
     seen: Sequence[tuple[str, str, str]],
     gone: Sequence[tuple[str]],
 ) -> None:
@@ -131,7 +132,7 @@ def _write(
         return
     at = work.now().isoformat(timespec="seconds")
     db.execute("BEGIN IMMEDIATE")
-    rows = ((at, json.dumps(event, ensure_ascii=False)) for event in events)
+    rows = ((at, json.dumps([*event_fields(event).values()], ensure_ascii=False)) for event in events)
     db.executemany("INSERT INTO event (at, fields) VALUES (?, ?)", rows)
     db.executemany("INSERT OR REPLACE INTO seen VALUES (?, ?, ?)", seen)
     db.executemany("DELETE FROM seen WHERE ref = ?", gone)
@@ -139,10 +140,10 @@ def _write(
     db.execute("COMMIT")
 
 
-def _given(work: Workspace, seen: dict[str, tuple[str, str | None]]) -> tuple[list[Event], list[tuple[str, str, str]]]:
+def _given(work: Workspace, seen: dict[str, tuple[str, str | None]]) -> tuple[list[Memory], list[tuple[str, str, str]]]:
     """Return the prompts that were given something since, and how far the records of each session were read."""
     folder = ledger_folder(work)
-    events: list[Event] = []
+    events: list[Memory] = []
     read: list[tuple[str, str, str]] = []
     for session in sessions_given(folder):
         ref, stamp = f"{_GIVEN_PREFIX}{session}", _stamp(folder / f"{session}.jsonl")
@@ -155,9 +156,17 @@ def _given(work: Workspace, seen: dict[str, tuple[str, str | None]]) -> tuple[li
     return events, read
 
 
-def _event_of(session: str, giving: Giving) -> Event:
-    day, _, time = giving.at.partition("T")
-    return Event(day, time[:5], GIVEN, giving.project, giving.prompt, "", len(giving.lines), f"{session}#{giving.turn}")
+def _event_of(session: str, giving: Giving) -> Memory:
+    place = Location("", len(giving.lines), len(giving.lines))  # what was given, in the place of lines
+    return Memory(f"{session}#{giving.turn}", giving.prompt, GIVEN, place, project=giving.project, date=giving.at[:16])
+
+
+def _parsed(fields: str) -> Memory:
+    day, minute, kind, project, text, path, line, name, status, author = json.loads(fields)
+    date = f"{day}T{minute}" if minute else day
+    return Memory(
+        name, text, kind, Location(path, line, line), author=author, project=project, date=date, status=status
+    )
 
 
 def _stamp(path: Path) -> str:
@@ -168,13 +177,13 @@ def _stamp(path: Path) -> str:
     return f"{about.st_size}-{about.st_mtime_ns}"
 
 
-def _keys(events: Sequence[Event]) -> str:
+def _keys(events: Sequence[Memory]) -> str:
     return json.dumps([_key(event) for event in events])
 
 
-def _key(event: Event) -> str:
+def _key(event: Memory) -> str:
     """Return the key of an event: the place where it stands may change, its words may not."""
-    told: tuple[Any, ...] = (event.kind, event.date, event.minute, event.project, event.text, event.status)
+    told: tuple[Any, ...] = (event.kind, event.day, event.minute, event.project, event.text, event.status)
     return f"{crc32(json.dumps(told).encode()):08x}"
 
 

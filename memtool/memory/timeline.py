@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from memtool.errors import MemtoolError, NoteNotFound, UsageError
 from memtool.index.engine import Index
@@ -26,6 +26,7 @@ from memtool.vault.facts import parse_facts
 from memtool.vault.files import read_head
 from memtool.vault.kinds import FACT, PAGES, SESSION
 from memtool.vault.layout import session_name
+from memtool.vault.memory import Location, Memory
 from memtool.vault.sessions import SessionNote, lines_of, parse_session
 from memtool.workspace import Workspace
 
@@ -39,44 +40,27 @@ _FROM = " FROM chunk AS c JOIN note AS n ON n.id = c.note_id"
 _COLUMNS = f"n.ref, n.title, c.fact_id, c.kind, c.project, c.date, c.status, c.author, c.start_line, c.text{_FROM}"
 
 
-class Event(NamedTuple):
-    """Something that happened.
+def when(event: Memory) -> tuple[str, str, str, int]:
+    """Return the place of *event* in the order of time; what has no minute comes last in its day."""
+    return event.day, event.minute or UNTIMED, event.path, event.place.start_line
 
-    Args:
-        date, minute: local time; the minute is empty where only the day is known.
-        kind: `session`, `edit`, `fact`, `decision`, or the kind of a note.
-        project: whose it is; empty for none.
-        text: what happened, on one line.
-        path, line: where it stands.
-        id: what `memtool show` and `memtool timeline` know it by.
-        status: of a fact or note that is no longer current, `superseded` or `archived`.
-        author: who said it, if that is known.
-    """
 
-    date: str
-    minute: str
-    kind: str
-    project: str
-    text: str
-    path: str
-    line: int
-    id: str
-    status: str = ""
-    author: str = ""
-
-    @property
-    def when(self) -> tuple[str, str, str, int]:
-        """Its place in the order of time."""
-        return self.date, self.minute or UNTIMED, self.path, self.line
+def event_fields(event: Memory) -> dict[str, Any]:
+    """Return *event* as JSON holds it."""
+    path, line, _ = event.place
+    return {
+        "date": event.day, "minute": event.minute, "kind": event.kind, "project": event.project, "text": event.text,
+        "path": path, "line": line, "id": event.id, "status": event.status, "author": event.author,
+    }  # fmt: skip
 
 
 class Timeline(NamedTuple):
-    """Events in order; *anchor* is the place of the one they were asked around, None where that is a time.
+    """Memories with their date, in order; *anchor* is the number of the one that was asked for, None for a time.
 
     *earlier* and *later* tell whether there are more.
     """
 
-    events: tuple[Event, ...]
+    events: tuple[Memory, ...]
     anchor: int | None = None
     earlier: bool = False
     later: bool = False
@@ -92,11 +76,11 @@ class _Anchor(NamedTuple):
     fact_id: str = ""
     project: str = ""
 
-    def is_at(self, event: Event) -> bool:
+    def is_at(self, event: Memory) -> bool:
         if self.fact_id:
             return event.id == self.fact_id
         first, last = self.lines
-        return bool(self.path) and event.path == self.path and (not first or first <= event.line <= last)
+        return bool(self.path) and event.path == self.path and (not first or first <= event.place.start_line <= last)
 
 
 _NOWHERE = _Anchor("")
@@ -143,13 +127,13 @@ def timeline(
     anchor = past.anchor(asked.strip())
     if projects and anchor.project:  # named by its id, it is asked for
         past = _Events(work, index, (*projects, anchor.project), kinds)
-    middle = sorted(past.events(past.rows(anchor.date)), key=lambda each: each.when)
+    middle = sorted(past.events(past.rows(anchor.date)), key=when)
     at = next((at for at, event in enumerate(middle) if anchor.is_at(event)), None)
     is_line_of_day = anchor.lines[0] and anchor.path.startswith(f"{work.vault.daily}/")
     if at is None and anchor.path and not is_line_of_day:  # a line of a note, or a day's own text
         at = next((at for at, event in enumerate(middle) if event.path == anchor.path), None)
     moment = (anchor.date, anchor.minute)
-    split = sum(event.when[:2] < moment for event in middle) if at is None else at
+    split = sum(when(event)[:2] < moment for event in middle) if at is None else at
     older, newer = middle[:split], middle[split:] if at is None else middle[split + 1 :]
     if len(older) <= before:
         older = past.beyond(before, older, newest_first=True, than=anchor.date)
@@ -160,14 +144,14 @@ def timeline(
     return Timeline(tuple(shown), place, earlier=len(older) > before, later=len(newer) > after)
 
 
-def events_on(work: Workspace, index: Index, days: Iterable[dt.date]) -> list[Event]:
+def events_on(work: Workspace, index: Index, days: Iterable[dt.date]) -> list[Memory]:
     """Return the events of some *days*, in order."""
     past = _Events(work, index)
     found = [event for day in days for event in past.events(past.rows(day.isoformat()))]
-    return sorted(found, key=lambda each: each.when)
+    return sorted(found, key=when)
 
 
-def events_of(work: Workspace, index: Index, ref: str) -> list[Event]:
+def events_of(work: Workspace, index: Index, ref: str) -> list[Memory]:
     """Return the events that the note at *ref* tells of, dated or not; a session that is only listed there, too."""
     found = index.db.execute(
         _first_chunks(f"n.ref = ? AND c.kind NOT IN ({_marks(PAGES)})", "c.note_id, c.fact_id"),
@@ -196,7 +180,7 @@ class _Events:
         self._noted = set[str]()  # the names, former ones too, of the sessions of a day that have notes
 
     @cached_property
-    def _readers(self) -> dict[str, Callable[[_DatedRow], Iterator[Event]]]:
+    def _readers(self) -> dict[str, Callable[[_DatedRow], Iterator[Memory]]]:
         return {DAY: self._of_day, SESSION: self._of_session, FACT: self._of_fact}
 
     def anchor(self, asked: str) -> _Anchor:
@@ -238,14 +222,15 @@ class _Events:
     def _line_of_day(self, found: _Anchor, terms: frozenset[str]) -> _Anchor | None:
         """Return the event with most of *terms* that a day's note tells in the lines *found*; None if it is hidden.
 
-        A day's note tells of all projects, and of sessions that tell of themselves.
+        A day's note tells of all projects, and of sessions that have notes of their own.
         """
         lines = range(found.lines[0], found.lines[1] + 1)
-        told = [event for event in self.events(self.rows(found.date)) if event.path == found.path]
-        told = [event for event in told if event.line in lines and terms.intersection(index_terms(event.text))]
-        if told:
-            best = max(told, key=lambda event: len(terms.intersection(index_terms(event.text))))
-            return found._replace(minute=best.minute, lines=(best.line, best.line))
+        of_day = (event for event in self.events(self.rows(found.date)) if event.path == found.path)
+        near = [event for event in of_day if event.place.start_line in lines]
+        near = [event for event in near if terms.intersection(index_terms(event.text))]
+        if near:
+            best = max(near, key=lambda event: len(terms.intersection(index_terms(event.text))))
+            return found._replace(minute=best.minute, lines=best.place[1:])
         own = [
             line for line in self._text(found.path).split("\n")[found.lines[0] - 1 : found.lines[1]] if line[:2] != "- "
         ]
@@ -260,7 +245,7 @@ class _Events:
         )
         return [_DatedRow._make(row) for row in found.fetchmany(_MOST_OF_A_DAY)]
 
-    def beyond(self, count: int, nearest: Sequence[Event], *, newest_first: bool, than: str) -> list[Event]:
+    def beyond(self, count: int, nearest: Sequence[Memory], *, newest_first: bool, than: str) -> list[Memory]:
         """Return *nearest* and events of other days, more than *count* of them if there are so many, in order."""
         sign, order = ("<", "DESC") if newest_first else (">", "ASC")
         next_day = f"SELECT c.date{_FROM} WHERE {self._dated} AND c.date {sign} ? ORDER BY c.date {order} LIMIT 1"
@@ -268,18 +253,18 @@ class _Events:
         while len(found) <= count and (row := self._index.db.execute(next_day, (*self._values, than)).fetchone()):
             than = row[0]
             found += self.events(self.rows(than))
-        return sorted(found, key=lambda event: event.when)
+        return sorted(found, key=when)
 
-    def events(self, rows: Iterable[_DatedRow]) -> list[Event]:
+    def events(self, rows: Iterable[_DatedRow]) -> list[Memory]:
         """Return the events that *rows* of one day bring; a session that has a note is told of by that."""
         self._noted.clear()
         found = [event for row in rows for event in self._readers.get(row.kind, self._of_note)(row)]
         return [event for event in found if event.id not in self._noted or _is_noted(event)]
 
-    def _of_note(self, row: _DatedRow) -> Iterator[Event]:
+    def _of_note(self, row: _DatedRow) -> Iterator[Memory]:
         yield _event(row, row.kind, row.title, id=row.ref)
 
-    def _of_fact(self, row: _DatedRow) -> Iterator[Event]:
+    def _of_fact(self, row: _DatedRow) -> Iterator[Memory]:
         if row.ref not in self._minutes:
             with suppress(MemtoolError):
                 facts = parse_facts(self._text(row.ref)).facts
@@ -288,7 +273,7 @@ class _Events:
         minute = self._minutes.get(row.ref, {}).get(row.fact_id, "")
         yield _event(row, FACT, row.text.split("\n", 1)[0], id=row.fact_id, minute=minute)
 
-    def _of_session(self, row: _DatedRow) -> Iterator[Event]:
+    def _of_session(self, row: _DatedRow) -> Iterator[Memory]:
         text = self._text(row.ref)
         note = parse_session(text) if text else SessionNote()
         minute = note.updated[11:16] if note.updated.startswith(row.date) else ""
@@ -298,9 +283,9 @@ class _Events:
         for line in lines_of(text):
             if line.role == DECISION:
                 event = _event(row, DECISION, line.text, id=f"{row.ref}:{line.number}", minute=minute)
-                yield event._replace(line=line.number, author=line.author)
+                yield event._replace(place=Location(row.ref, line.number, line.number), author=line.author)
 
-    def _of_day(self, row: _DatedRow) -> Iterator[Event]:
+    def _of_day(self, row: _DatedRow) -> Iterator[Memory]:
         text = self._text(row.ref)
         edits, sessions = parse_daily(text), listed_sessions(text)
         if not edits and not sessions:
@@ -311,13 +296,13 @@ class _Events:
         for edit in edits:
             line = _line_with(lines.get(edit.minute, ()), f"`{edit.files[0]}`")
             event = _event(row, EDIT, ", ".join(edit.files), id=f"{row.ref}:{line}", minute=edit.minute)
-            yield from self._if_wanted(event._replace(project=edit.project, line=line))
+            yield from self._if_wanted(event._replace(project=edit.project, place=Location(row.ref, line, line)))
         for session in sessions:
             line = _line_with(lines.get(session.minute, ()), f"/{session.session_id}.md")
             event = _event(row, SESSION, session.topic, id=session.session_id, minute=session.minute)
-            yield from self._if_wanted(event._replace(project=session.project, line=line))
+            yield from self._if_wanted(event._replace(project=session.project, place=Location(row.ref, line, line)))
 
-    def _if_wanted(self, event: Event) -> Iterator[Event]:
+    def _if_wanted(self, event: Memory) -> Iterator[Memory]:
         if not self._projects or event.project.casefold() in self._projects:
             yield event
 
@@ -328,12 +313,15 @@ class _Events:
         return ""
 
 
-def _event(row: _DatedRow, kind: str, text: str, *, id: str, minute: str = "") -> Event:
-    status = row.status if row.status in ("superseded", "archived") else ""
-    return Event(row.date, minute, kind, row.project, one_line(text), row.ref, row.line, id, status, row.author)
+def _event(row: _DatedRow, kind: str, text: str, *, id: str, minute: str = "") -> Memory:
+    return Memory(
+        id, one_line(text), kind, Location(row.ref, row.line, row.line), author=row.author, project=row.project,
+        date=f"{row.date}T{minute}" if minute else row.date,
+        status=row.status if row.status in ("superseded", "archived") else "",
+    )  # fmt: skip
 
 
-def _is_noted(event: Event) -> bool:
+def _is_noted(event: Memory) -> bool:
     """Return whether *event* is a session as its own note tells of it."""
     return event.kind == SESSION and event.path.endswith(f"/{event.id}.md")
 

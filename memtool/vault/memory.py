@@ -30,7 +30,7 @@ class Memory(NamedTuple):
         author: who said it; empty if that is not known.
         project: its name; empty for none.
         category: one of `memtool.vault.kinds.CATEGORIES`.
-        date: ISO; empty if that is not known.
+        date: ISO, with the time where that is known and wanted; empty if it is not known.
         tags: without `#`.
         expires: the last day on which it holds, or the moment until which it does; empty for ever.
         status: `superseded` or `archived`; empty while it holds.
@@ -57,6 +57,16 @@ class Memory(NamedTuple):
     def path(self) -> str:
         """The path of its file."""
         return self.place.path
+
+    @property
+    def day(self) -> str:
+        """The day of its date."""
+        return self.date[:10]
+
+    @property
+    def minute(self) -> str:
+        """The minute of its date, such as 14:30; empty where only the day is known."""
+        return self.date[11:16]
 
     @property
     def at_version(self) -> str:

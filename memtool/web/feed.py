@@ -17,12 +17,12 @@ from memtool.index.reach import projects_in
 from memtool.index.search import snippet_of
 from memtool.memory.event_log import GIVEN
 from memtool.memory.memories import list_memories
-from memtool.memory.timeline import DAY, EDIT, UNTIMED, Event, timeline
+from memtool.memory.timeline import DAY, EDIT, UNTIMED, timeline, when
 from memtool.recall.given import PROMPT, read_givings, sessions_given
 from memtool.recall.ledger import ledger_folder
 from memtool.vault.files import read_head
 from memtool.vault.kinds import FACT, SESSION
-from memtool.vault.memory import Found
+from memtool.vault.memory import Found, Memory
 from memtool.vault.note import Note, parse_note
 from memtool.web.calls import LONGEST_NAME, LONGEST_QUERY
 from memtool.web.request_search import SearchAsked, filter_of, search_vault
@@ -187,16 +187,16 @@ def _prompts(work: Workspace, wanted: Wanted) -> Part:
 
 
 def _happened(work: Workspace, wanted: Wanted) -> Part:
-    events: list[Event] = []
+    events: list[Memory] = []
     cursor = wanted.cursor
     for _ in range(_TRIES):
         found, cursor = _older(work, wanted, cursor)
         events += (
-            event for event in found if wanted.kind in ("", event.kind) and wanted.holds(event.project, event.date)
+            event for event in found if wanted.kind in ("", event.kind) and wanted.holds(event.project, event.day)
         )
         if len(events) >= PART or not cursor:
             break
-    cards = [(event.when[:2], _card_of_event(work, event)) for event in events]
+    cards = [(when(event)[:2], _card_of_event(work, event)) for event in events]
     if not wanted.kind:
         newest = _moment(wanted.cursor) if wanted.cursor else _LAST_TIME
         oldest = _moment(cursor) if cursor else _FIRST_TIME
@@ -215,7 +215,7 @@ def _moment(cursor: str) -> tuple[str, str]:
     return date, UNTIMED if minute == "-" else minute
 
 
-def _older(work: Workspace, wanted: Wanted, cursor: str) -> tuple[list[Event], str]:
+def _older(work: Workspace, wanted: Wanted, cursor: str) -> tuple[list[Memory], str]:
     """Return the events before *cursor*, newest first, and where the ones before them begin."""
     date, minute, shown = (*cursor.split("_"), "", "", "")[:3]
     skip = int(shown) if shown.isdecimal() else 0
@@ -227,12 +227,12 @@ def _older(work: Workspace, wanted: Wanted, cursor: str) -> tuple[list[Event], s
         lambda index: timeline(work, index, asked, projects=projects, kinds=kinds, before=PART + skip, after=0),
     )
     events = list(reversed(found.events))[skip:]
-    if not events or not found.earlier or events[-1].date < wanted.since:
+    if not events or not found.earlier or events[-1].day < wanted.since:
         return events, ""
     last = events[-1]
-    same = sum(event.when[:2] == last.when[:2] for event in events)
-    before = skip if (date, minute) == (last.date, last.minute or "-") else 0
-    return events, f"{last.date}_{last.minute or '-'}_{same + before}"
+    same = sum(when(event)[:2] == when(last)[:2] for event in events)
+    before = skip if (date, minute) == (last.day, last.minute or "-") else 0
+    return events, f"{last.day}_{last.minute or '-'}_{same + before}"
 
 
 def _behind(minute: str) -> str:
@@ -240,13 +240,13 @@ def _behind(minute: str) -> str:
     return _LAST if minute in ("", "-") else f"{minute[:3]}{int(minute[3:]) + 1:02d}"
 
 
-def _card_of_event(work: Workspace, event: Event) -> Card:
+def _card_of_event(work: Workspace, event: Memory) -> Card:
     is_note = event.kind not in (FACT, EDIT) and ":" not in event.id
     summary = _summary(work, event.path, event.kind) if is_note else ""
     return Card(
         _address(event.id if event.kind == FACT else event.path),
         event.kind,
-        event.date,
+        event.day,
         event.minute,
         event.project,
         ((event.text, False),),

@@ -95,7 +95,7 @@ def held_in(work: Workspace, week: Week) -> WeekFigures:
     events = use_index(place_of(work), lambda index: events_on(work, index, week.days()))
     counts: dict[str, Counter[str]] = {day.isoformat(): Counter() for day in week.days()}
     for event in events:
-        counts[event.date][_SERIES.get(event.kind, "note")] += 1
+        counts[event.day][_SERIES.get(event.kind, "note")] += 1
     projects = Counter(event.project for event in events if event.project)
     return WeekFigures(columns_of(list(counts.items()), HELD), _sum(counts.values()), tuple(projects.most_common(8)))
 

@@ -18,6 +18,7 @@ from memtool.memory.timeline import EDIT, timeline
 from memtool.text.lines import brief
 from memtool.text.tokens import index_terms
 from memtool.vault.kinds import FACT, KNOWLEDGE, SESSION
+from memtool.vault.memory import Location, Memory
 from memtool.web.calls import LARGEST_PAGE, LAST_OFFSET, LONGEST_NAME, LONGEST_QUERY, Body, example
 from memtool.web.http_sessions import PROMPT, Prompt, prompts
 from memtool.web.memory_api import save_memory
@@ -159,7 +160,7 @@ def _search_history(work: Workspace, asked: HistoryAsked) -> dict[str, Any]:
         else:
             of_type = observations_in(work, hits, asked.query, lambda one: _is_of_type(one, asked))
             kept = (one for one in of_type if _names_file(one, asked))
-            page = _page(asked, kept, lambda one: f"{one.date} {one.time}")
+            page = _page(asked, kept, lambda one: one.memory.date[:16])
             found[kind] = [one.fields() for one in page]
         found["notices"] = list(dict.fromkeys([*found["notices"], *notices]))
     return found
@@ -195,10 +196,11 @@ def _types(asked: HistoryAsked) -> set[str]:
 
 def _is_of_type(one: Observation, asked: HistoryAsked) -> bool:
     types, concepts, project = _types(asked), _listed(asked.concepts), asked.project.casefold()
+    memory = one.memory
     return (
-        (not types or one.type in types)
-        and (not concepts or not concepts.isdisjoint(map(str.casefold, one.concepts)))
-        and (not project or project == (one.project.casefold() or "global"))
+        (not types or memory.kind in types)
+        and (not concepts or not concepts.isdisjoint(map(str.casefold, memory.tags)))
+        and (not project or project == (memory.project.casefold() or "global"))
     )
 
 
@@ -265,9 +267,8 @@ def _find(work: Workspace, wanted: str) -> dict[str, Any] | None:
     if prompt is None:
         return None
     said, project = work.redact(prompt.text), _project_of(work, prompt.folder)
-    day, minute = prompt.at[:10], prompt.at[11:16]
-    one = Observation(wanted, PROMPT, brief(said, LONGEST_NAME), said, project, day, minute, "", 0, prompt.session_id)
-    return one.fields()
+    memory = Memory(wanted, said, PROMPT, Location(""), project=project, date=prompt.at[:16])
+    return Observation(memory, brief(said, LONGEST_NAME), prompt.session_id).fields()
 
 
 _FACT: dict[str, Any] = {

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from memtool.errors import Busy, MemtoolError
 from memtool.memory.event_log import GIVEN, EventLog, Logged
+from memtool.memory.timeline import event_fields
 from memtool.vault.kinds import SESSION
 from memtool.vault.state import STATE_FOLDER
 from memtool.web.life import Life
@@ -116,7 +117,7 @@ class Hub:
 
 def _told(logged: Logged) -> bytes:
     """Return an event as it goes over the wire."""
-    fields = {"type": _TYPES.get(logged.event.kind, "new_observation"), "at": logged.at, **logged.event._asdict()}
+    fields = {"type": _TYPES.get(logged.event.kind, "new_observation"), "at": logged.at, **event_fields(logged.event)}
     return f"id: {logged.id}\ndata: {json.dumps(fields)}\n\n".encode()
 
 

@@ -1,18 +1,25 @@
 """Observations: a view of what the vault holds, one for each statement of a session, edit of a day, fact and note.
 
-An observation has its type, title, text, facts, concepts and files where they are known, and what it took to find out.
+An observation has its type, title, text, facts, concepts and files where they are known, and the tokens that it took
+to find out. Tokens and files come from the client's own transcript, which repeats the usage of a message in each of its
+records. What a model reads again from its cache is no discovery and is not counted.
 """
 
 from __future__ import annotations
 
+import glob
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from functools import partial
-from pathlib import PurePosixPath
+from functools import lru_cache, partial
+from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
+from memtool.capture.heard import READING_TOOL, heard_path
+from memtool.capture.transcript import EDITING_TOOLS
+from memtool.capture.transcript.record_fields import content_of, is_by_a_person, text_at, text_in
 from memtool.errors import MemtoolError, NoteNotFound, UsageError
 from memtool.index.engine import Index, place_of, use_index
 from memtool.index.filters import Filter
@@ -20,16 +27,16 @@ from memtool.index.lookup import find_fact, find_note, find_ref
 from memtool.index.search import snippet_of
 from memtool.memory.fact_book import read_facts
 from memtool.memory.memories import get_memory, list_memories
-from memtool.memory.timeline import EDIT, Event, events_of
+from memtool.memory.timeline import EDIT, events_of
 from memtool.text.tokens import index_terms
 from memtool.vault.authors import ASKED, SUMMARY, TITLE
 from memtool.vault.files import read_head
 from memtool.vault.kinds import FACT, SESSION
-from memtool.vault.memory import Found
+from memtool.vault.memory import Found, Location, Memory
+from memtool.vault.project_area import shown_path
 from memtool.vault.session_names import session_at
 from memtool.vault.sessions import TOLD, Line, SessionNote, lines_of, parse_session
 from memtool.web.request_search import SearchAsked, search_vault
-from memtool.web.turn_figures import figures_of, figures_of_turn
 from memtool.workspace import Workspace
 
 OLD_TYPES = {"bugfix": "fix", "discovery": "finding"}
@@ -37,39 +44,68 @@ UNCLAIMED = "observation"  # the type of a statement that claims no role
 
 _FOLDERS = ("sessions/", "archive/sessions/")
 _LARGEST = 1_048_576  # bytes of a note
+_LARGEST_TRANSCRIPT = 67_108_864  # bytes
 _AT_FIRST = 400  # notes and facts; where they do not fill a page, eight times as many
 _TAG = re.compile(r"(?<!\S)#([^\s#]*[^\W\d][^\s#]*)")
 _LINE = re.compile(r"(.+):(\d{1,7}(?:\.\d{1,3})?)")  # several statements may stand on one line
+_USAGE = ("input_tokens", "cache_creation_input_tokens", "output_tokens")
+_LETTERS = 40  # by which a note that shortened a text is known to be about it
+_FEWEST = 8  # letters that are hardly said twice
+_MOST_TOKENS = 10_000_000  # of a message; a larger figure is an error
+_MOST_FILES = 50
+_MOST_SAID = 20_000  # letters of a turn
+
+
+class Turn(NamedTuple):
+    """What a turn, or several, took.
+
+    Args:
+        prompt, said: what was typed, and what the agent said and ran; letters only.
+        tokens: 0 where the client gave no figures.
+        read, changed: files, as a person would name them.
+    """
+
+    prompt: str = ""
+    said: str = ""
+    tokens: int = 0
+    read: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
 
 
 class Observation(NamedTuple):
-    """Something that was found out or done. *discovery_tokens* is None where it is not known what that took."""
+    """Something that was found out or done: a *memory* of which the text is the narrative and the tags are concepts.
 
-    id: str
-    type: str
+    *tokens* is what it took to find out; None where that is not known.
+    """
+
+    memory: Memory
     title: str
-    narrative: str
-    project: str
-    date: str
-    time: str
-    path: str
-    line: int
     session: str = ""
-    author: str = ""
-    status: str = ""
     facts: tuple[str, ...] = ()
-    concepts: tuple[str, ...] = ()
     files_read: tuple[str, ...] = ()
     files_modified: tuple[str, ...] = ()
-    discovery_tokens: int | None = None
+    tokens: int | None = None
+
+    @property
+    def id(self) -> str:
+        """The id of its memory."""
+        return self.memory.id
 
     def fields(self) -> dict[str, Any]:
         """Return it as the answer to a request."""
-        return self._asdict() | {"created_at": f"{self.date}T{self.time}" if self.time else self.date}
+        memory = self.memory
+        return {
+            "id": memory.id, "type": memory.kind, "title": self.title, "narrative": memory.text,
+            "project": memory.project, "date": memory.day, "time": memory.minute,
+            "path": memory.path, "line": memory.place.start_line, "session": self.session,
+            "author": memory.author, "status": memory.status, "facts": self.facts, "concepts": memory.tags,
+            "files_read": self.files_read, "files_modified": self.files_modified, "discovery_tokens": self.tokens,
+            "created_at": memory.date[:16],
+        }  # fmt: skip
 
 
 class SessionSummary(NamedTuple):
-    """A session, summed up: by who worked, where that was told, else from the lines of its note."""
+    """A session, summed up: by the agent, where it did so, else from the lines of its note."""
 
     id: str
     session: str
@@ -84,11 +120,6 @@ class SessionSummary(NamedTuple):
     files_read: tuple[str, ...]
     files_modified: tuple[str, ...]
     discovery_tokens: int | None
-
-
-def is_of_session(ref: str) -> bool:
-    """Return whether *ref* is the note of a session."""
-    return ref.startswith(_FOLDERS)
 
 
 def find_hits(work: Workspace, query: str, wanted: Filter) -> tuple[Iterator[Found], tuple[str, ...]]:
@@ -122,49 +153,41 @@ def find_hits(work: Workspace, query: str, wanted: Filter) -> tuple[Iterator[Fou
 def observations_in(
     work: Workspace, hits: Iterable[Found], query: str, is_wanted: Callable[[Observation], bool]
 ) -> Iterator[Observation]:
-    """Give what *hits* tell of and *is_wanted*; of a note with many statements those that speak of *query*.
+    """Give the observations in *hits* that *is_wanted*; of a note with many statements those that speak of *query*.
 
     Files that only a transcript names are looked up for those that are wanted.
     """
-    terms, read, seen = set(index_terms(query)), set[tuple[str, str]](), set[str]()
+    terms, read, seen = set(index_terms(query)), set[str](), set[str]()
     for hit in hits:
-        key = hit.memory.path, hit.memory.fact_id
-        if key in read:
+        if hit.memory.key in read:
             continue
-        read.add(key)
+        read.add(hit.memory.key)
         for one in _of_hit(work, hit, terms):
             if one.id not in seen and is_wanted(one):
                 seen.add(one.id)
-                yield _with_figures(work, one)
+                yield _with_turn(work, one)
 
 
 def summaries_in(work: Workspace, hits: Iterable[Found]) -> Iterator[tuple[SessionSummary, tuple[Observation, ...]]]:
-    """Give the sessions of which *hits* tell, each once, with their statements."""
-    seen = set[str]()
-    for hit in hits:
-        if hit.memory.path not in seen and is_of_session(hit.memory.path) and (text := _text(work, hit.memory.path)):
-            seen.add(hit.memory.path)
-            yield _summary(work, hit.memory.path, text), tuple(_of_session(work, hit.memory.path))
+    """Give the sessions among *hits*, each once, with their statements."""
+    for path in dict.fromkeys(hit.memory.path for hit in hits):
+        if path.startswith(_FOLDERS) and (text := _text(work, path)):
+            yield _summary(work, path, text), tuple(_of_session(work, path))
 
 
-def of_event(work: Workspace, event: Event) -> Observation:
-    """Return what a timeline tells of as an observation."""
-    session = session_at(work.vault, event.path) if is_of_session(event.path) else ""
-    line = f"{event.path}:{event.line}"
-    if session and event.id == line:  # a statement of a session
-        found = next((one for one in _of_session(work, event.path) if one.id == line), None)
+def of_event(work: Workspace, event: Memory) -> Observation:
+    """Return an event of a timeline as an observation."""
+    session = session_at(work.vault, event.path) if event.path.startswith(_FOLDERS) else ""
+    if session and event.id == f"{event.path}:{event.place.start_line}":  # a statement of a session
+        found = next((one for one in _of_session(work, event.path) if one.id == event.id), None)
         if found:
-            return _with_figures(work, found)
-    one = Observation(
-        event.id, event.kind, event.text, event.text, event.project, event.date, event.minute, event.path, event.line,
-        session, event.author, event.status, files_modified=tuple(event.text.split(", ")) if event.kind == EDIT else (),
-    )  # fmt: skip
+            return _with_turn(work, found)
+    files = tuple(event.text.split(", ")) if event.kind == EDIT else ()
+    one = Observation(event, event.text, session, files_modified=files)
     if event.kind != SESSION or not session:
         return one
-    told, files = figures_of(work, event.path), parse_session(_text(work, event.path)).draft.files
-    return one._replace(
-        files_read=told.read, files_modified=told.changed or files, discovery_tokens=told.tokens or None
-    )
+    whole, files = _whole(work, event.path), parse_session(_text(work, event.path)).draft.files
+    return one._replace(files_read=whole.read, files_modified=whole.changed or files, tokens=whole.tokens or None)
 
 
 def find_observation(work: Workspace, wanted: str) -> dict[str, Any] | None:
@@ -176,50 +199,38 @@ def find_observation(work: Workspace, wanted: str) -> dict[str, Any] | None:
         MemtoolError: the vault or its index cannot be read.
     """
     named = _LINE.fullmatch(wanted)
-    if named and is_of_session(named[1]):
+    if named and named[1].startswith(_FOLDERS):
         with suppress(MemtoolError):
-            ref = _find_note_ref(work, named[1])
-            found = _of_session(work, ref)
-            return next((_with_figures(work, one).fields() for one in found if one.id == wanted), None)
+            ref = use_index(place_of(work), lambda index: find_note(index.db, named[1]))
+            return next((_with_turn(work, one).fields() for one in _of_session(work, ref) if one.id == wanted), None)
     try:
         event = use_index(place_of(work), partial(_event, work, wanted))
         if event and event.kind not in (FACT, SESSION) and event.id != event.path:
             return of_event(work, event).fields()
-        whole = get_memory(work, event.path if event and event.kind != FACT else wanted)
+        stored = get_memory(work, event.path if event and event.kind != FACT else wanted)
     except (NoteNotFound, UsageError):
         return None
-    memory = whole.memory
+    whole = stored.memory
     if event is None:  # a page, such as MEMORY.md, is no event
-        event = Event(
-            memory.date[:10], "", memory.kind, memory.project, memory.title, *memory.place[:2], memory.id,
-            memory.status, memory.author,
-        )  # fmt: skip
+        event = whole._replace(text=whole.title, date=whole.day)
     one = of_event(work, event)
-    facts = (whole.evidence,) if whole.evidence else _facts_of(work, one)
-    fields = one._replace(narrative=memory.text, concepts=memory.tags, facts=facts).fields()
+    facts = (stored.evidence,) if stored.evidence else _facts_of(work, one)
+    one = one._replace(memory=one.memory._replace(text=whole.text, tags=whole.tags), facts=facts)
     if event.kind != SESSION or not one.session:
-        return fields
-    told = _summary(work, event.path, _text(work, event.path))._asdict()
-    return {**fields, **{name: told[name] for name in ("outcome", *TOLD)}, "id": wanted}
+        return one.fields()
+    summary = _summary(work, event.path, _text(work, event.path))._asdict()
+    return {**one.fields(), **{name: summary[name] for name in ("outcome", *TOLD)}, "id": wanted}
 
 
 def _facts_of(work: Workspace, one: Observation) -> tuple[str, ...]:
-    """Return the standing facts that name a session or a note as their source."""
-    sources = {one.path, one.session, PurePosixPath(one.path).stem if one.session else ""} - {""}
-    stored = read_facts(work.vault) if one.type != FACT else ()
+    """Return the active facts that name a session or a note as their source."""
+    path = one.memory.path
+    sources = {path, one.session, PurePosixPath(path).stem if one.session else ""} - {""}
+    stored = read_facts(work.vault) if one.memory.kind != FACT else ()
     return tuple(each.fact.fact for each in stored if each.fact.status == "active" and each.fact.source in sources)
 
 
-def _find_note_ref(work: Workspace, name: str) -> str:
-    """Return the path of a note.
-
-    Raises:
-        NoteNotFound: there is none.
-    """
-    return use_index(place_of(work), lambda index: find_note(index.db, name))
-
-
-def _event(work: Workspace, wanted: str, index: Index) -> Event | None:
+def _event(work: Workspace, wanted: str, index: Index) -> Memory | None:
     fact = find_fact(index.db, wanted)
     ref = fact.path if fact else find_ref(index.db, wanted).name
     found = events_of(work, index, ref)
@@ -230,28 +241,19 @@ def _event(work: Workspace, wanted: str, index: Index) -> Event | None:
 def _of_hit(work: Workspace, hit: Found, terms: set[str]) -> Iterator[Observation]:
     memory = hit.memory
     if memory.fact_id:
-        said, _, evidence = memory.text.partition("\n")
-        yield Observation(
-            memory.id, FACT, said, said, memory.project, memory.date, "", *memory.place[:2], "", memory.author,
-            facts=(evidence,) if evidence else (), concepts=memory.tags,
-        )  # fmt: skip
+        statement, _, evidence = memory.text.partition("\n")
+        yield Observation(memory._replace(text=statement), statement, facts=(evidence,) if evidence else ())
         return
     found: list[Observation] = []
-    if is_of_session(memory.path):
+    if is_session := memory.path.startswith(_FOLDERS):
         found = list(_of_session(work, memory.path))
     elif memory.kind == "daily":
-        found = use_index(
-            place_of(work), lambda index: [of_event(work, one) for one in events_of(work, index, memory.path)]
-        )
-        found = [one for one in found if one.type == EDIT]
-    near = [one for one in found if not terms or terms.intersection(index_terms(f"{one.title} {one.narrative}"))]
+        events = use_index(place_of(work), lambda index: events_of(work, index, memory.path))
+        found = [of_event(work, event) for event in events if event.kind == EDIT]
+    near = [one for one in found if not terms or terms.intersection(index_terms(f"{one.title} {one.memory.text}"))]
     yield from near
-    if not near and not is_of_session(memory.path):
-        told = snippet_of(hit).line
-        yield Observation(
-            memory.id, memory.kind, memory.title, told, memory.project, memory.date, "", *memory.place[:2], "",
-            memory.author, concepts=memory.tags,
-        )  # fmt: skip
+    if not near and not is_session:
+        yield Observation(memory._replace(text=snippet_of(hit).line), memory.title)
 
 
 def _of_session(work: Workspace, ref: str) -> Iterator[Observation]:
@@ -260,66 +262,55 @@ def _of_session(work: Workspace, ref: str) -> Iterator[Observation]:
     for line in lines_of(text):
         if line.role not in (TITLE, SUMMARY, ASKED):
             on_line[line.number] += 1
-            one = _of_line(ref, note, line)
-            yield one._replace(id=f"{one.id}.{on_line[line.number]}") if on_line[line.number] > 1 else one
+            number = f"{line.number}.{on_line[line.number]}" if on_line[line.number] > 1 else str(line.number)
+            yield _of_line(ref, note, line, f"{ref}:{number}")
 
 
-def _of_line(ref: str, note: SessionNote, line: Line) -> Observation:
-    return Observation(
-        f"{ref}:{line.number}",
-        line.role or UNCLAIMED,
-        line.text,
-        f"{line.asked} → {line.text}" if line.asked else line.text,
-        note.project,
-        note.updated[:10],
-        note.updated[11:16],
-        ref,
-        line.number,
-        note.id or PurePosixPath(ref).stem,
-        line.author,
-        concepts=tuple(_TAG.findall(line.text)),
-        files_modified=tuple(file for file in note.draft.files if PurePosixPath(file).name in line.text),
-    )
+def _of_line(ref: str, note: SessionNote, line: Line, name: str) -> Observation:
+    memory = Memory(
+        name, f"{line.asked} → {line.text}" if line.asked else line.text, line.role or UNCLAIMED,
+        Location(ref, line.number, line.number), author=line.author, project=note.project,
+        date=note.updated[:16].replace(" ", "T"), tags=tuple(_TAG.findall(line.text)),
+    )  # fmt: skip
+    files = tuple(file for file in note.draft.files if PurePosixPath(file).name in line.text)
+    return Observation(memory, line.text, note.id or PurePosixPath(ref).stem, files_modified=files)
 
 
-def _with_figures(work: Workspace, one: Observation) -> Observation:
+def _with_turn(work: Workspace, one: Observation) -> Observation:
     """Return the statement of a session with the files and the tokens of its turn, as far as a transcript has them."""
-    if not one.session or one.type == SESSION:
+    memory = one.memory
+    if not one.session or memory.kind == SESSION:
         return one
-    asked = one.narrative.removesuffix(f" → {one.title}") if one.narrative != one.title else ""
-    turn = figures_of_turn(work, one.path, asked, one.title)
-    return one._replace(
-        files_read=turn.read,
-        files_modified=one.files_modified or turn.changed,
-        discovery_tokens=turn.tokens or None,
-    )
+    asked = memory.text.removesuffix(f" → {one.title}") if memory.text != one.title else ""
+    turn = _turn_of(_turns(work, memory.path), asked, one.title)
+    modified = one.files_modified or turn.changed
+    return one._replace(files_read=turn.read, files_modified=modified, tokens=turn.tokens or None)
 
 
 def _summary(work: Workspace, ref: str, text: str) -> SessionSummary:
-    note, session = parse_session(text), session_at(work.vault, ref)
+    note, whole = parse_session(text), _whole(work, ref)
     draft = note.draft
-    figures = figures_of(work, ref)
     asked = draft.asked or next((line.text for line in draft.lines if line.role == ASKED), draft.title)
 
-    def said(name: str, *groups: tuple[str, ...]) -> tuple[str, ...]:
+    def part(name: str, *roles: str) -> tuple[str, ...]:
         if note.told:
             return tuple(filter(None, [note.told.get(name)]))
-        return tuple(line.text for roles in groups for line in draft.lines if line.role in roles)
+        return tuple(line.text for line in draft.lines if line.role in roles)
 
     return SessionSummary(
         ref,
-        session,
+        session_at(work.vault, ref),
         note.project,
         note.updated.replace(" ", "T"),
         note.told.get("completed") or draft.summary or draft.title,
         note.told.get("request") or asked,
-        said("investigated", ("refuted",)),
-        said("learned", ("decision", "rule", "finding", "fix")),
-        said("completed", ("",)),
-        said("next_steps", ("open",)),
-        figures.read,
+        part("investigated", "refuted"),
+        part("learned", "decision", "rule", "finding", "fix"),
+        part("completed", ""),
+        part("next_steps", "open"),
+        whole.read,
         draft.files,
-        figures.tokens or None,
+        whole.tokens or None,
     )
 
 
@@ -327,3 +318,106 @@ def _text(work: Workspace, ref: str) -> str:
     with suppress(OSError, MemtoolError):
         return read_head(work.vault.path(ref), _LARGEST).decode("utf-8", "replace")
     return ""
+
+
+def turns_in(lines: Iterable[bytes], home: Path) -> tuple[Turn, ...]:
+    """Return the turns of a transcript."""
+    return tuple(_read_turns(lines, home))
+
+
+def _whole(work: Workspace, ref: str) -> Turn:
+    """Return the figures of the whole session whose note lies at *ref*, as far as its transcript is there."""
+    turns = _turns(work, ref)
+    return Turn(
+        tokens=sum(turn.tokens for turn in turns),
+        read=_each_once(file for turn in turns for file in turn.read),
+        changed=_each_once(file for turn in turns for file in turn.changed),
+    )
+
+
+def _turn_of(turns: Sequence[Turn], asked: str, statement: str) -> Turn:
+    """Return the turn that a *statement* is about, below the prompt *asked* if there is one; none if that is unsure."""
+    wanted = _telling(asked or statement)
+    if asked:
+        return next((turn for turn in turns if wanted and wanted in turn.prompt), Turn())
+    found = [turn for turn in turns if len(wanted) >= _FEWEST and (wanted in turn.said or wanted in turn.prompt)]
+    return found[0] if len(found) == 1 else Turn()
+
+
+def _turns(work: Workspace, ref: str) -> tuple[Turn, ...]:
+    session_id = session_at(work.vault, ref)
+    with suppress(OSError, ValueError):
+        of_client = (work.client_folder / "projects").glob(f"*/{glob.escape(session_id)}.jsonl")
+        for path in (*of_client, heard_path(work.vault, session_id)):
+            if path.is_file() and (about := path.stat()).st_size <= _LARGEST_TRANSCRIPT:
+                return _turns_at(path, work.home, about.st_size, about.st_mtime_ns)
+    return ()
+
+
+@lru_cache(maxsize=32)
+def _turns_at(path: Path, home: Path, _size: int, _mtime_ns: int) -> tuple[Turn, ...]:
+    with path.open("rb") as lines:
+        return turns_in(lines, home)
+
+
+def _read_turns(lines: Iterable[bytes], home: Path) -> Iterator[Turn]:
+    prompt, tokens, seen, root = "", 0, set[str](), ""
+    said, read, changed = list[str](), list[str](), list[str]()
+
+    def turn() -> Turn:
+        return Turn(prompt, "".join(said)[:_MOST_SAID], tokens, _each_once(read), _each_once(changed))
+
+    for line in lines:
+        if b'"assistant"' not in line and b'"user"' not in line:
+            continue
+        with suppress(ValueError, RecursionError):
+            record = json.loads(line)
+            if not isinstance(record, dict) or record.get("isSidechain") is True:
+                continue
+            root = root or text_at(record, "cwd")
+            content = content_of(record)
+            if record.get("type") == "assistant":
+                message = text_at(record, "message", "id")
+                tokens += _used(record) if message not in seen else 0
+                seen |= {message} if message else set()
+                said.append(_letters(text_in(content)))
+                for tool, target in _used_tools(content):
+                    if tool == "Bash":
+                        said.append(_letters(target))
+                    elif target:
+                        (read if tool == READING_TOOL else changed).append(shown_path(target, Path(root), home))
+            elif record.get("type") == "user" and is_by_a_person(record) and (typed := text_in(content)):
+                yield turn()
+                prompt, tokens, said, read, changed = _letters(typed), 0, [], [], []
+    yield turn()
+
+
+def _used_tools(content: object) -> Iterator[tuple[str, str]]:
+    """Give the tools in a message that read, change or run, each with its file or command."""
+    for block in content if isinstance(content, list) else ():
+        tool = text_at(block, "name") if isinstance(block, dict) and block.get("type") == "tool_use" else ""
+        if tool == "Bash":
+            yield tool, text_at(block, "input", "command")
+        elif tool == READING_TOOL or tool in EDITING_TOOLS:
+            yield tool, text_at(block, "input", "file_path") or text_at(block, "input", "notebook_path")
+
+
+def _used(record: dict[str, object]) -> int:
+    message = record.get("message")
+    usage = message.get("usage") if isinstance(message, dict) else None
+    figures = [usage.get(name) for name in _USAGE] if isinstance(usage, dict) else []
+    return sum(figure for figure in figures if type(figure) is int and 0 <= figure <= _MOST_TOKENS)
+
+
+def _telling(text: str) -> str:
+    """Return the first letters of the longest piece of *text* that a note left whole."""
+    pieces = text.replace("…", "\n").replace("→", "\n").split("\n")
+    return max(map(_letters, pieces), key=len)[:_LETTERS]
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text.casefold()))
+
+
+def _each_once(files: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(files))[:_MOST_FILES]

@@ -84,7 +84,7 @@ def around(desk: Desk, asked: str = "", **wanted: Any) -> Timeline:
 
 
 def told(line: Timeline) -> list[str]:
-    return [f"{event.date[5:]} {event.minute} {event.kind} {event.id}" for event in line.events]
+    return [f"{event.day[5:]} {event.minute} {event.kind} {event.id}" for event in line.events]
 
 
 SIZES = ((0, 0), (2, 3), (50, 50))
@@ -161,8 +161,10 @@ def test_what_is_named_by_its_id_is_shown_in_its_own_project(desk: Desk) -> None
 
 def test_each_event_says_who_and_what_and_where(desk: Desk) -> None:
     session, decision = around(desk, "3f2a9c", before=0, after=1).events
-    assert session[3:] == ("shop", "Tokens: leeway 商店", "sessions/3f2a9c.md", session.line, "3f2a9c", "", "")
-    assert decision[3:8] == ("shop", "tokens live 24 hours 令牌", "sessions/3f2a9c.md", 16, "sessions/3f2a9c.md:16")
+    assert (session.project, session.text) == ("shop", "Tokens: leeway 商店")
+    assert (session.path, session.id, session.status) == ("sessions/3f2a9c.md", "3f2a9c", "")
+    assert (decision.text, decision.id) == ("tokens live 24 hours 令牌", "sessions/3f2a9c.md:16")
+    assert decision.place == ("sessions/3f2a9c.md", 16, 16)
     assert decision.author == "user"
     (old,) = around(desk, "f3", before=0, after=0).events
     assert (old.text, old.status) == ("旧的", "superseded")
@@ -222,7 +224,7 @@ def test_a_session_whose_note_bears_a_name_is_one_event_and_found_by_its_id(
     (desk.vault.root / "old").unlink()
     line = around(desk, "3f2a9c", before=20, after=20)
     sessions = [
-        event for event in line.events if (event.kind, event.project, event.date) == ("session", "shop", "2026-02-09")
+        event for event in line.events if (event.kind, event.project, event.day) == ("session", "shop", "2026-02-09")
     ]
     assert [(event.path, event.id) for event in sessions] == [(name, Path(name).stem)]
     assert line.anchor is not None
@@ -233,7 +235,7 @@ def test_a_session_of_two_days_is_told_of_on_both(desk: Desk) -> None:
     write(desk, "daily/2026-02-08.md", DAILY.replace("02-09", "02-08").replace("3f2a9c.md", "2026-02-09-令牌.md"))
     write(desk, "sessions/2026-02-09-令牌.md", SESSION)
     sessions = [event for event in around(desk, "2026-02-08", before=0, after=50).events if "令牌" in event.id]
-    assert [(event.date, event.path) for event in sessions if event.kind == "session"] == [
+    assert [(event.day, event.path) for event in sessions if event.kind == "session"] == [
         ("2026-02-08", "daily/2026-02-08.md"),
         ("2026-02-09", "sessions/2026-02-09-令牌.md"),
     ]

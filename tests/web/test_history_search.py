@@ -16,8 +16,8 @@ from memtool.errors import BadSetting
 from memtool.web.app import make_app
 from memtool.web.gate import Access
 from memtool.web.life import Life
+from memtool.web.observations import turns_in
 from memtool.web.state_api import with_setting
-from memtool.web.turn_figures import turns_in
 
 SESSION = """---
 type: session
