@@ -26,7 +26,7 @@ from memtool.capture.outcomes import (
 )
 from memtool.capture.turns import Turn
 from memtool.capture.view import informing, is_promise
-from memtool.text.languages import gives_order, labels, leads, starts_with, without_openings
+from memtool.text.languages import gives_order, labels, leads, starts_with
 from memtool.text.lines import shortened, width
 from memtool.text.statements import plain, sentences, statements
 from memtool.vault.authors import AGENT, COMMAND, DECISION, FIX, OPEN, RULE, USER
@@ -255,7 +255,7 @@ def _first(turns: Sequence[Turn]) -> Turn:
 def _begun(turns: Sequence[Turn]) -> Iterator[_Candidate]:
     """Give the first sentences of the first prompt that tells something, orders before questions."""
     touched = Turn(edits=tuple(edit for turn in turns for edit in turn.edits))
-    for text in map(without_openings, sentences(own_words(_first(turns)))[:_BEGUN]):
+    for text in sentences(own_words(_first(turns)))[:_BEGUN]:
         yield _Candidate(text, _ASKED if is_question(text) else 1.0, touched if width(text) < _TELLS_LITTLE else Turn())
 
 

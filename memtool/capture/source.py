@@ -11,7 +11,7 @@ import gzip
 import json
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import datetime
 from typing import Any, NamedTuple, TypeVar, get_args
@@ -32,8 +32,12 @@ FORMAT = 1
 
 _ROOM = 33_554_432  # bytes of the turns that are written; beyond that the middle ones lose the agent's messages
 _FIRST, _LAST = 20, 400  # turns that keep them
-_PARTS: Mapping[str, type[Any]] = {"dialogs": Dialog, "plans": AgentPlan, "edits": FileEdit, "runs": Run}
+_PARTS: Mapping[str, type[Any]] = {
+    "dialogs": Dialog, "plans": AgentPlan, "edits": FileEdit, "runs": Run, "lines": Line,
+}  # fmt: skip
 _LISTS = ("options", "messages", "files")  # of texts
+_MARKS = re.compile(r"^\s*(?:[-*+]\s+(?:\[[ xX]\]\s+)?|#+\s+|\d+\.\s+)|\s*\((?:agent|user)\)\s*$")
+_LEAST = 0.5  # of the words of a line that stand in the turn that it came from
 
 T = TypeVar("T", bound=tuple[Any, ...])
 
@@ -150,7 +154,7 @@ def _parsed(ref: str, content: bytes) -> Source:
     for fields in objects:
         if isinstance(found := fields.get("note"), dict):
             note = found
-        elif (turn := _turn(fields)) is not None:
+        elif (turn := made_of(Turn, fields)) is not None:
             turns.append(turn)
     names = {"session_id": "session", "started_at": "started", "ended_at": "ended"}
     given = {field: head.get(names.get(field, field)) for field in Source._fields if field not in ("turns", "note")}
@@ -158,43 +162,37 @@ def _parsed(ref: str, content: bytes) -> Source:
     return source._replace(turns=tuple(turns), note=note)
 
 
-def _turn(fields: Mapping[str, Any]) -> Turn | None:
-    """Return the turn in *fields*; None if one of them has another type."""
-    given = dict(fields)
-    for name, kind in _PARTS.items():
-        parts = given.get(name, [])
-        made = [made_of(kind, part) for part in parts if isinstance(part, dict)] if isinstance(parts, list) else [None]
-        if None in made:
-            return None
-        given[name] = tuple(made)
-    return made_of(Turn, given)
-
-
-def made_of(kind: type[T], fields: Mapping[str, Any]) -> T | None:
+def made_of(kind: type[T], fields: object) -> T | None:
     """Return the value of *kind* that *fields* describe, without those that it does not have; None if it is none."""
+    if not isinstance(fields, dict):
+        return None
     defaults = kind._field_defaults  # type: ignore[attr-defined]
     given: dict[str, Any] = {}
     for name in kind._fields:  # type: ignore[attr-defined]
         if name not in fields:
             continue
-        value, default = fields[name], defaults.get(name, () if name in _LISTS else "")
-        if name in ("at", "started_at", "ended_at"):
-            value = _time(value)
-        elif name in _LISTS:
-            value = (
-                tuple(value)
-                if isinstance(value, list | tuple) and all(isinstance(each, str) for each in value)
-                else None
-            )
-        if type(value) is not type(default) and default is not None:
-            return None
-        if (isinstance(value, int) and value < 0) or (name == "fate" and value not in get_args(Fate)):
+        value, default = _value(name, fields[name]), defaults.get(name, () if name in _LISTS else "")
+        if value is None or (default is not None and type(value) is not type(default)):
             return None
         given[name] = value
     try:
         return kind(**given)
     except TypeError:  # a field is missing
         return None
+
+
+def _value(name: str, value: Any) -> Any:  # noqa: ANN401  (anything that a source holds)
+    """Return the *value* of the field *name*; None if it cannot have that."""
+    if name in ("at", "started_at", "ended_at"):
+        return _time(value)
+    if name == "draft":
+        return made_of(Draft, value)
+    if name in _PARTS or name in _LISTS:
+        kind = _PARTS.get(name)
+        made = [made_of(kind, each) if kind else each for each in value] if isinstance(value, list) else [None]
+        return tuple(made) if all(isinstance(each, kind or str) for each in made) else None
+    is_fault = (isinstance(value, int) and value < 0) or (name == "fate" and value not in get_args(Fate))
+    return None if is_fault else value
 
 
 def _time(value: object) -> datetime | None:
@@ -224,22 +222,13 @@ class KeptNote(NamedTuple):
 
 def kept_note(fields: Mapping[str, Any]) -> KeptNote:
     """Return the note that a source holds; an empty one if it holds none."""
-    given = fields.get("draft")
-    lines = given.get("lines") if isinstance(given, dict) else None
-    made = [made_of(Line, line) for line in lines if isinstance(line, dict)] if isinstance(lines, list) else []
-    draft = made_of(Draft, {**given, "lines": tuple(filter(None, made))}) if isinstance(given, dict) else None
-    note = made_of(KeptNote, {**fields, "draft": draft or Draft()})
-    return note or KeptNote()
+    return made_of(KeptNote, fields) or KeptNote()
 
 
 def fields_of(note: KeptNote) -> dict[str, Any]:
     """Return *note* as a source holds it."""
     fields: dict[str, Any] = as_fields(note)
     return fields
-
-
-_MARKS = re.compile(r"^\s*(?:[-*+]\s+(?:\[[ xX]\]\s+)?|#+\s+|\d+\.\s+)|\s*\((?:agent|user)\)\s*$")
-_LEAST = 0.5  # of the words of a line that stand in the turn that it came from
 
 
 class TurnRow(NamedTuple):
@@ -295,19 +284,15 @@ def turn_of(source: Source, line: str) -> int:
     for each in kept_note(source.note).draft.lines:
         if each.text == line and each.turn:
             return each.turn
-    return _by_words(source.turns, line)
+    wanted = set(index_terms(line))
+    shares = [len(wanted.intersection(index_terms(turn_text(turn, 1)))) for turn in source.turns]
+    most = max(shares, default=0)
+    return len(shares) - shares[::-1].index(most) if wanted and most >= _LEAST * len(wanted) else 0
 
 
 def without_marks(line: str) -> str:
     """Return what a *line* of a note says, without its bullet, check box and author."""
     return _MARKS.sub("", line).strip()
-
-
-def _by_words(turns: Sequence[Turn], line: str) -> int:
-    wanted = set(index_terms(line))
-    shares = [len(wanted.intersection(index_terms(turn_text(turn, 1)))) for turn in turns]
-    most = max(shares, default=0)
-    return len(shares) - shares[::-1].index(most) if wanted and most >= _LEAST * len(wanted) else 0
 
 
 def _ended(turn: Turn) -> str:

@@ -312,23 +312,20 @@ class Steps:
     def __init__(self, bound: int = BOUND) -> None:
         self._bound = bound
         self._steps: dict[int, Step] = {}
-        self._size = 0
-        self._next = 0
+        self._size = self._next = 0
 
     def __iter__(self) -> Iterator[Step]:
         return iter(self._steps.values())
 
     def last(self) -> tuple[int, Step]:
         """Return the last step and its number; an empty prompt if there is none."""
-        number = self._next - 1
-        return number, self._steps.get(number, Step("prompt"))
+        return self._next - 1, self._steps.get(self._next - 1, Step("prompt"))
 
     def add(self, step: Step) -> int:
         """Append *step* and return its number."""
-        number = self._next
         self._next += 1
-        self._put(number, step)
-        return number
+        self._put(self._next - 1, step)
+        return self._next - 1
 
     def change(self, number: int, change: Callable[[Step], Step]) -> None:
         """Change the step with this *number*, if it is still there."""
@@ -336,19 +333,13 @@ class Steps:
             self._size -= _weight(old)
             self._put(number, change(old))
 
-    def drop(self, number: int) -> None:
-        """Forget the step with this *number*, if it is still there."""
-        if old := self._steps.pop(number, None):
-            self._size -= _weight(old)
-
     def _put(self, number: int, step: Step) -> None:
         self._steps[number] = step
         self._size += _weight(step)
-        if self._size > self._bound:
-            for oldest in list(self._steps)[_FIRST:-1]:
-                if self._size <= self._bound * 2 // 3:
-                    break
-                self.drop(oldest)
+        for oldest in list(self._steps)[_FIRST:-1] if self._size > self._bound else ():
+            if self._size <= self._bound * 2 // 3:
+                break
+            self._size -= _weight(self._steps.pop(oldest))
 
 
 def _weight(step: Step) -> int:

@@ -40,7 +40,6 @@ from memtool.capture.transcript.text import (
     error_text,
     excerpt,
     is_compaction,
-    is_offer,
     is_quotation,
     last_line,
     one_line,
@@ -287,11 +286,11 @@ class _Session:
             del self._calls[next(iter(self._calls))]
 
     def _take_answer(self, record: Record, text: str) -> None:
-        """Hold what was said until it is known whether it goes on: the last message of a turn may be longer."""
+        """Hold what was said until it is known whether it goes on: a message may come in parts."""
         if not printable(text).strip() or (text.strip() == NO_ANSWER and self._answer >= 0):
             return
         message = text_at(record, "message", "id")
-        goes_on = (message and message == self._parent) or is_offer(text)
+        goes_on = message and message == self._parent
         if self._answer >= 0 and self._steps.last()[0] == self._answer and goes_on:
             whole = f"{self._said[-1]}\n\n{text}"
             self._said[-1] = whole if len(whole) <= _HELD else text

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from memtool.text.languages import begins_with, mentioned
+from memtool.text.languages import mentioned
 
 MARK = "[…]"  # stands for what was left out
 
@@ -22,7 +22,6 @@ _INJECTED = tuple(
 )
 # What memories put around what they give, ours, too: a name of several words that ends with one of these.
 _OF_MEMORIES = r"(?=[\w-]{1,60}[\s>])[a-zA-Z][a-zA-Z0-9]*[_-](?:[a-zA-Z0-9]+[_-])*(?:context|memory|memories)"
-_LONGEST_OFFER = 160  # characters
 _BEFORE_SUMMARY = (*_INJECTED, "analysis")
 _NOT_TYPED = (
     "<command-name>",  # /compact, /model and the like: the client's own commands begin with their name
@@ -252,8 +251,3 @@ def edits_in_patch(patch: str) -> list[tuple[str, str, str]]:
             if line[:1] in ("-", "+"):
                 (gone if line[0] == "-" else new).append(line[1:])
     return [(file, "\n".join(gone), "\n".join(new)) for file, (gone, new) in list(edits.items())[:_MOST_FILES]]
-
-
-def is_offer(said: str) -> bool:
-    """Return whether the message *said* is nothing but an offer to do more; what was done stands before it."""
-    return len(said) <= _LONGEST_OFFER and begins_with("offer", said)

@@ -662,10 +662,3 @@ def test_no_record_of_the_wrong_shape_raises(tmp_path: Path, records: list[Recor
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_bytes_raise(tmp_path: Path, content: bytes) -> None:
     assert read(tmp_path, content, b"\n", user("after")).steps[-1].text == "after"
-
-
-def test_a_message_that_only_offers_more_belongs_to_the_one_before(tmp_path: Path) -> None:
-    steps = read(tmp_path, user("重构"), assistant("已完成 `pushTask` 的重构。"), assistant("如需继续，请告知。")).steps
-    assert [step.text for step in steps if step.kind == "answer"] == [
-        "已完成 `pushTask` 的重构。\n\n如需继续，请告知。"
-    ]
