@@ -256,7 +256,7 @@ def export(session: Session, file: str, *, form: str | None, project: str) -> No
 
     JSON and Markdown hold all facts and notes; tar holds every file that is not hidden, byte for byte.
     """
-    from memtool.exchange.exporting import export as exported
+    from memtool.exchange.documents import export as exported
 
     form = form or {".md": MARKDOWN, ".markdown": MARKDOWN, ".tar": TAR}.get(Path(file).suffix.lower(), JSON)
     if file == "-" and form == TAR and output.on_terminal():

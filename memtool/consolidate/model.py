@@ -1,8 +1,7 @@
 """Facts that a model proposes, from the lines of the sessions of one project. Nothing is believed that no line says.
 
-Each fact has a subject, a claim, perhaps a reason, and names its lines. It is dropped if these do not bear it: its
-numbers and names must stand there, and most of its words. A model may have been talked into anything, and may make
-things up by itself.
+Each fact has a subject, a claim, perhaps a reason, and names its lines. It is dropped unless these hold its numbers,
+its names and most of its words. A model may have been talked into anything, and may make things up by itself.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import islice
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from memtool.capture.gate import Ground, content_terms, foul, ground_of, is_borne
@@ -42,13 +40,12 @@ PURPOSE = "facts"
 _LEAST_SESSIONS = 2  # of a project, for a model to be asked
 _MOST_FACTS = 3  # of one project
 _ROLES = (DECISION, RULE, FIX, FINDING)  # of lines that a fact may stand on
-
 _COLUMNS = 16_000  # of lines that a model is shown
 _WIDEST_LINE = 300
 _MOST_KNOWN = 30  # facts that it is shown
 _MAX_TOKENS = 1_000
 _LONGEST_ANSWER, _TRIES = 50_000, 20  # characters; beginnings of an object in them
-_FEW = 2  # words that two clauses share at least, to be of the same
+_FEW = 2  # words that two clauses share at least, to be about the same
 _CLAUSE = re.compile(r"→|[;；。，]|[,.]\s")
 _CATEGORIES = ("decision", "preference", "architecture", "configuration", "code", "bug", "project")
 
@@ -72,51 +69,34 @@ def proposals_by_model(
     for project in sorted({view.project for view in sessions} - {""}):
         own = [view for view in sessions if view.project == project]
         if len(own) >= _LEAST_SESSIONS:
-            proposals = _of_project(work, _known(work, book, project), own, problems)
+            proposals = _of_project(work, book, own, problems)
             found += proposals or []
             read |= {view.id for view in own} if proposals is not None else set()
     return found, read
 
 
-def _known(work: Workspace, book: FactBook, project: str) -> list[str]:
-    """Return the facts of *project* that hold, the newest last, each with its subject."""
-    held = sorted(
-        (stored.fact for stored in book if stored.project == project and stored.is_current(work)),
-        key=lambda fact: fact.timestamp,
-    )
-    return [f"KNOWN [{fact.subject}] {shortened(fact.fact, _WIDEST_LINE)}" for fact in held[-_MOST_KNOWN:]]
-
-
 def _of_project(
-    work: Workspace, known: Sequence[str], sessions: Sequence[SessionView], problems: list[str]
+    work: Workspace, book: FactBook, sessions: Sequence[SessionView], problems: list[str]
 ) -> list[Proposal] | None:
     """Return a model's proposals; none if it has seen these lines, and None if it did not answer."""
-    lines = named_lines(sessions)
-    asked = _asked(work)
+    project, lines = sessions[0].project, named_lines(sessions)
+    asked, asked_path = dict[str, str](), work.vault.state_path / "asked-for-facts.json"
+    with suppress(OSError, ValueError, TypeError):  # a model is asked once about the same lines
+        asked |= json.loads(read_state(asked_path, largest=1 << 20))
     mark = hash_of_words("\n".join(each.line.text for each in lines))
-    if not lines or asked.get(sessions[0].project) == mark:
+    if not lines or asked.get(project) == mark:
         return []
+    held = [stored.fact for stored in book if stored.project == project and stored.is_current(work)]
+    newest = sorted(held, key=lambda fact: fact.timestamp)[-_MOST_KNOWN:]
+    known = [f"KNOWN [{fact.subject}] {shortened(fact.fact, _WIDEST_LINE)}" for fact in newest]
     settings, request = work.settings, _request_for(known, lines, secrets.token_hex(8))
     chain = Chain(settings.llm, settings.keys, CallLog(work.vault, settings.llm.daily_tokens), Clock(work.now))
     outcome = chain.complete(request, partial(read_answer, lines=lines), purpose=PURPOSE)
     if outcome.value is None:
-        project = sessions[0].project
         problems.append(f"no model distilled {project}: {'; '.join(outcome.reasons) or 'none is set up'}")
     else:
-        write_state(_asked_path(work), json.dumps(asked | {sessions[0].project: mark}).encode())
+        write_state(asked_path, json.dumps(asked | {project: mark}).encode())
     return outcome.value
-
-
-def _asked(work: Workspace) -> dict[str, str]:
-    """Return which lines of each project a model has been asked about, by their hash: it is asked once."""
-    with suppress(OSError, ValueError):
-        found = json.loads(read_state(_asked_path(work), largest=1 << 20))
-        return found if isinstance(found, dict) else {}
-    return {}
-
-
-def _asked_path(work: Workspace) -> Path:
-    return work.vault.state_path / "asked-for-facts.json"
 
 
 def named_lines(sessions: Sequence[SessionView]) -> list[NamedLine]:
@@ -137,34 +117,29 @@ def named_lines(sessions: Sequence[SessionView]) -> list[NamedLine]:
 
 def _request_for(known: Sequence[str], lines: Sequence[NamedLine], code: str) -> Request:
     """Return the request for the facts of *lines*; *code* is random: no line can forge the marker."""
-    told = [*known]
-    for each in lines:
-        about = f"{each.view.date[:10]}, {each.line.role}, {each.line.author}"
-        told.append(f"{each.name} ({about}): {shortened(one_line(each.line.text), _WIDEST_LINE)}")
-    marked = "\n".join([f"=== {code} ===", *told, f"=== {code} ==="])
+    rows = [*known]
+    for name, view, line in lines:
+        rows.append(
+            f"{name} ({view.date[:10]}, {line.role}, {line.author}): {shortened(one_line(line.text), _WIDEST_LINE)}"
+        )
+    marked = "\n".join([f"=== {code} ===", *rows, f"=== {code} ==="])
     prompt = f"The lines stand between the two lines `=== {code} ===`.\n{marked}\nAnswer with the JSON object."
     return Request(agent_text("facts-of-a-project"), prompt, _MAX_TOKENS)
 
 
 def read_answer(answer: str, lines: Sequence[NamedLine]) -> list[Proposal]:
-    """Return the proposals in a model's *answer*, without those that its *lines* do not bear.
+    """Return the proposals in a model's *answer*, without those that its *lines* do not support.
 
     Raises:
         ProviderFailed: it has not the form that was asked for.
     """
-    starts = islice(re.finditer(r"\{", answer[:_LONGEST_ANSWER]), _TRIES)
-    found = next((facts for start in starts if (facts := _facts_at(answer, start.start())) is not None), None)
-    if found is None:
-        raise ProviderFailed("its answer has not the form that was asked for: an object with `facts`")
-    return list(_proposals(found, {each.name: each for each in lines}))[:_MOST_FACTS]
-
-
-def _facts_at(answer: str, start: int) -> list[dict[str, Any]] | None:
-    """Return the facts of the JSON object that begins at *start*; None if it is none, or has another form."""
-    with suppress(ValueError, RecursionError):
-        found = json.JSONDecoder().raw_decode(answer[:_LONGEST_ANSWER], start)[0].get("facts")
-        return found if isinstance(found, list) and all(map(_is_fact, found)) else None
-    return None
+    answer = answer[:_LONGEST_ANSWER]
+    for start in islice(re.finditer(r"\{", answer), _TRIES):
+        with suppress(ValueError, RecursionError):
+            facts = json.JSONDecoder().raw_decode(answer, start.start())[0].get("facts")
+            if isinstance(facts, list) and all(map(_is_fact, facts)):
+                return list(_proposals(facts, {each.name: each for each in lines}))[:_MOST_FACTS]
+    raise ProviderFailed("its answer has not the form that was asked for: an object with `facts`")
 
 
 def _is_fact(fact: object) -> bool:
@@ -180,9 +155,11 @@ def _proposals(facts: Sequence[Mapping[str, Any]], lines: Mapping[str, NamedLine
         subject, claim, why = (one_line(fact.get(name) or "") for name in ("subject", "claim", "why"))
         named = [lines[name] for name in dict.fromkeys(fact["lines"]) if name in lines]
         said = [each.line.text for each in named]
-        if not (named and _bear(said, claim) and _names(subject, claim, said)):
+        ground = ground_of(said)
+        is_supported = 0 < len(claim) <= LONGEST and _is_supported(claim, ground) and _agree(said, claim)
+        if not (named and is_supported and _is_named(subject, claim, ground)):
             continue
-        whole = _with_reason(claim, why) if why and _stands(why, ground_of(said)) else claim
+        whole = _with_reason(claim, why) if why and _is_supported(why, ground) else claim
         text = whole if len(whole) <= LONGEST else claim
         author = USER if all(each.line.author == USER for each in named) else AGENT
         spans = tuple(dict.fromkeys(each.view.span(each.line) for each in reversed(named)))
@@ -190,31 +167,24 @@ def _proposals(facts: Sequence[Mapping[str, Any]], lines: Mapping[str, NamedLine
         yield Proposal(text, fact["category"], author, named[0].view.project, spans, "", at, LIKELY, subject)
 
 
-def _bear(said: Sequence[str], claim: str) -> bool:
-    """Return whether the lines *said* bear *claim*, and affirm or deny as it does."""
-    return 0 < len(claim) <= LONGEST and _stands(claim, ground_of(said)) and _agree(said, claim)
-
-
 def _agree(said: Sequence[str], claim: str) -> bool:
     """Return whether each clause of *claim* affirms or denies as one of *said* that it is made of: a "not" is short.
 
     What a decision rejected is denied. A clause that denies twice is none.
     """
-    told = [(_telling(clause), _denies(clause)) for line in said for clause in _CLAUSE.split(line)]
+    clauses = [(_content(clause), _denies(clause)) for line in said for clause in _CLAUSE.split(line)]
     for clause in _CLAUSE.split(claim):
-        shared = [(len(_telling(clause) & those), denies) for those, denies in told]
+        shared = [(len(_content(clause) & those), denies) for those, denies in clauses]
         least = max(_FEW, max(shared)[0] / 2)
         like = {denies for count, denies in shared if count >= least}
         if like and _denies(clause) not in like:
             return False
-    return all(_denials(clause) < 2 for clause in _CLAUSE.split(claim))
+        if len(re.findall(pattern_of("negation"), clause, re.IGNORECASE)) > 1:
+            return False
+    return True
 
 
-def _denials(text: str) -> int:
-    return len(re.findall(pattern_of("negation"), text, re.IGNORECASE))
-
-
-def _telling(text: str) -> frozenset[str]:
+def _content(text: str) -> frozenset[str]:
     return frozenset(word for word in words(text) if not is_stop_word(word))
 
 
@@ -223,13 +193,13 @@ def _denies(clause: str) -> bool:
     return clause.strip().startswith(rejected) or statement(clause).negated
 
 
-def _stands(text: str, ground: Ground) -> bool:
+def _is_supported(text: str, ground: Ground) -> bool:
     return not (foul(text) or unfounded(text, ground.said)) and is_borne(text, ground)
 
 
-def _names(subject: str, claim: str, said: Sequence[str]) -> bool:
-    """Return whether *claim* names its *subject*, half of whose words the lines *said* hold."""
-    ground, terms = ground_of(said), content_terms(subject)
+def _is_named(subject: str, claim: str, ground: Ground) -> bool:
+    """Return whether *claim* names its *subject*, half of whose words the lines of *ground* hold."""
+    terms = content_terms(subject)
     is_short = len(subject) <= LONGEST // 3 and not unfounded(subject, ground.said)
     return is_short and bool(words(subject) & words(claim)) and 2 * sum(map(ground.has, terms)) >= len(terms)
 

@@ -20,8 +20,7 @@ from fastapi.responses import JSONResponse, Response
 from memtool.capture.log import read_log
 from memtool.errors import BadSetting, Busy, MemtoolError, NoteNotFound, UsageError
 from memtool.exchange.bundle_import import ADDED, KEPT, MERGED, SAME, import_bundle
-from memtool.exchange.documents import JSON, parsed
-from memtool.exchange.exporting import export
+from memtool.exchange.documents import JSON, export, parsed
 from memtool.history.one_commit import alone, commit, keep_edits
 from memtool.index.engine import catch_up
 from memtool.settings import choices_of, load, shown_value

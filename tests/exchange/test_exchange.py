@@ -17,8 +17,7 @@ from memtool.capture.turns import Turn
 from memtool.errors import NoteNotFound
 from memtool.exchange import documents
 from memtool.exchange.bundle_import import ADDED, KEPT, MERGED, SAME, Imported, import_bundle
-from memtool.exchange.documents import FORMS, JSON, MARKDOWN, TAR, facts_text, parsed, rendered
-from memtool.exchange.exporting import export
+from memtool.exchange.documents import FORMS, JSON, MARKDOWN, TAR, export, facts_text, parsed, rendered
 from memtool.git import tell
 from memtool.history.one_commit import commit_noted
 from memtool.history.template import make_vault
