@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime
@@ -86,14 +85,6 @@ class ImportedSessions(NamedTuple):
     problems: tuple[str, ...] = ()
 
 
-class _Batch:
-    """Sessions whose notes are written, and what is left to be written of them."""
-
-    def __init__(self) -> None:
-        self.later = Later({}, {})
-        self.entries: dict[date, list[DailyEntry]] = defaultdict(list)
-
-
 def find_sources(work: Workspace) -> list[Importable]:
     """Return every session that Claude Code keeps in its folder (`~/.claude`), oldest first."""
     found = sources_in(work, work.client_folder / "projects", CLAUDE_CODE)
@@ -150,13 +141,13 @@ def import_sessions(
     """
     done = ImportedSessions()
     waiting = [source for source in sources if not source.is_known]
-    batch = _Batch()
+    batch = Later({}, {}, {})
     try:
         for number, source in enumerate(waiting):
             progress(number, len(waiting))
             done = _import(work, source, done, batch, event=IMPORT_WITH_MODEL if with_model else IMPORT)
-            if with_model or len(batch.later.records) >= _BATCH:  # what a model said is kept at once: it was paid for
-                done, batch = _with_days(work, batch, done), _Batch()
+            if with_model or len(batch.records) >= _BATCH:  # what a model said is kept at once: it was paid for
+                done, batch = _with_days(work, batch, done), Later({}, {}, {})
         progress(len(waiting), len(waiting))
     finally:  # also of an import that is interrupted
         done = _with_days(work, batch, done)
@@ -168,7 +159,7 @@ def import_sessions(
 
 
 def _import(
-    work: Workspace, source: Importable, done: ImportedSessions, batch: _Batch, *, event: str
+    work: Workspace, source: Importable, done: ImportedSessions, batch: Later, *, event: str
 ) -> ImportedSessions:
     job = Job(source.session_id, str(source.path or ""), event=event)
     try:
@@ -178,63 +169,55 @@ def _import(
             session = ReadSession(source_of(source.prompts, None, note))
         else:
             session = read_session(work, job, known=known)
-        later = None if source.prompts else batch.later  # of prompts alone the note says that they are known
+        later = None if source.prompts else batch  # of prompts alone the note says that they are known
         captured = capture(work, job, session, read_record(work.vault, source.session_id), later)
         for day, entry in _edits(work, session) if captured.refs else ():
-            batch.entries[day].append(entry)
+            batch.entries.setdefault(day, []).append(entry)
     except Exception as error:  # noqa: BLE001  (a bug in one session must not stop the others)
         return done._replace(problems=(*done.problems, f"{source.session_id}: {sentence_of(error)}"))
     return done._replace(notes=done.notes + 1) if captured.refs else done._replace(empty=done.empty + 1)
 
 
-def _with_days(work: Workspace, batch: _Batch, done: ImportedSessions) -> ImportedSessions:
+def _with_days(work: Workspace, batch: Later, done: ImportedSessions) -> ImportedSessions:
     """Write the daily notes of *batch*, each once; then the records by which its sessions are known from now on.
 
     The sessions of a day that cannot be written are not known then: the next import brings them again.
     """
     missing: set[str] = set()
-    for day in sorted({*batch.later.lines, *batch.entries}):
+    for day in sorted({*batch.lines, *batch.entries}):
         change = partial(_day, batch, day, language=work.language)
         try:
             note_uncommitted(work.vault, [daily_ref(work.vault, day)])
             change_daily(work.vault, day, change, language=work.language)
         except MemtoolError as error:
             done = done._replace(problems=(*done.problems, f"{daily_ref(work.vault, day)}: {error}"))
-            missing.update(batch.later.lines.get(day, ()))
-    for session_id, record in batch.later.records.items():
+            missing.update(batch.lines.get(day, ()))
+    for session_id, record in batch.records.items():
         if session_id not in missing:
             write_record(work.vault, session_id, record)
     return done
 
 
-def _day(batch: _Batch, day: date, text: str, *, language: str) -> str:
-    lines = batch.later.lines.get(day, {}).values()
+def _day(batch: Later, day: date, text: str, *, language: str) -> str:
+    lines = batch.lines.get(day, {}).values()
     return add_entries(add_sessions(text, lines, language=language), batch.entries.get(day, ()))
 
 
 def _source(work: Workspace, found: KeptSession) -> Importable | None:
+    """Return the session as it can be imported; None if it is excluded, empty, or gone meanwhile."""
+    at = found.changed_at
     try:
-        return _looked_at(work, found)
+        folder, entry, times = (found.folder, "", found.times) if found.times else _folder_and_times(found)
+        settings, size = work.settings.capture, found.size or found.path.stat().st_size
+        if not size or _is_excluded(work, folder) or (is_print_mode(entry) and settings.print_sessions == "no"):
+            return None
+        known = is_captured(read_record(work.vault, found.session_id), found)
+        began, ended = min(times, default=at), max(times, default=at)
+        return Importable(found.session_id, found.path, _project(work, folder), began, ended, size, known)
     except OSError:
         return None
     except Exception:  # noqa: BLE001  (the import will say what is wrong with it, and bring the others)
-        return Importable(
-            found.session_id, found.path, "", found.changed_at, found.changed_at, found.size, is_known=False
-        )
-
-
-def _looked_at(work: Workspace, found: KeptSession) -> Importable | None:
-    folder, entry, times = (found.folder, "", found.times) if found.times else _folder_and_times(found)
-    if _is_excluded(work, folder):
-        return None
-    if is_print_mode(entry) and work.settings.capture.print_sessions == "no":
-        return None
-    started_at, ended_at = (min(times), max(times)) if times else (found.changed_at, found.changed_at)
-    known = is_captured(read_record(work.vault, found.session_id), found)
-    size = found.size or found.path.stat().st_size
-    if size:
-        return Importable(found.session_id, found.path, _project(work, folder), started_at, ended_at, size, known)
-    return None
+        return Importable(found.session_id, found.path, "", at, at, found.size, is_known=False)
 
 
 def _prompts_source(work: Workspace, prompts: Conversation) -> Importable:
@@ -242,9 +225,10 @@ def _prompts_source(work: Workspace, prompts: Conversation) -> Importable:
     has_note = (work.vault.root / note_of(work.vault, prompts.session_id)).exists()
     is_kept = bool(source_ref(work.vault, prompts.session_id))
     known = has_note or is_kept or read_record(work.vault, prompts.session_id).size >= prompts.size
-    started_at, ended_at = (at.timestamp() if at else 0.0 for at in (prompts.started_at, prompts.ended_at))
-    project = _project(work, prompts.cwd)
-    return Importable(prompts.session_id, None, project, started_at, ended_at, prompts.size, known, prompts)
+    began, ended = (at.timestamp() if at else 0.0 for at in (prompts.started_at, prompts.ended_at))
+    return Importable(
+        prompts.session_id, None, _project(work, prompts.cwd), began, ended, prompts.size, known, prompts
+    )  # fmt: skip
 
 
 def _project(work: Workspace, folder: str) -> str:
@@ -297,9 +281,11 @@ def read_history(path: Path, redactor: Callable[[], Callable[[str], str]]) -> li
         name, prompt, at = entry.get("sessionId"), entry.get("display"), _time(entry.get("timestamp"))
         if not (isinstance(name, str) and name and isinstance(prompt, str) and at):
             continue
-        folder = entry.get("project")
-        known = sessions.setdefault(name, Conversation(name, folder if isinstance(folder, str) else "", started_at=at))
-        sessions[name] = _with_prompt(known, prompt, at)
+        known = sessions.get(name) or Conversation(name, text_at(entry, "project"), started_at=at)
+        text = prompt.strip()
+        if text and not text.startswith(("/", "!")) and len(known.steps) < _MOST_PROMPTS:
+            known = known._replace(steps=(*known.steps, Step("prompt", text, at)), size=known.size + len(text))
+        sessions[name] = known._replace(ended_at=at)
     found = [_redacted(one, redactor()) for one in sessions.values() if one.steps]
     return sorted(found, key=lambda one: (one.ended_at, one.session_id))
 
@@ -310,14 +296,6 @@ def _redacted(prompts: Conversation, redact: Callable[[str], str]) -> Conversati
         redact(step.text)
     steps = (step._replace(text=redact(step.text)[:_LONGEST_PROMPT]) for step in prompts.steps)
     return prompts._replace(steps=tuple(steps))
-
-
-def _with_prompt(known: Conversation, prompt: str, at: datetime) -> Conversation:
-    text = prompt.strip()
-    if not text or text.startswith(("/", "!")) or len(known.steps) >= _MOST_PROMPTS:
-        return known._replace(ended_at=at)
-    step = Step("prompt", text, at)
-    return known._replace(steps=(*known.steps, step), ended_at=at, size=known.size + len(text))
 
 
 def _entries(path: Path) -> Iterator[dict[str, Any]]:

@@ -30,7 +30,7 @@ from memtool.llm import is_set_up
 from memtool.text.frontmatter import parse_fields, split_front_matter
 from memtool.text.lines import counted, one_line, shortened, width
 from memtool.vault import files as files_of_vault
-from memtool.vault.daily import DailySession, add_session
+from memtool.vault.daily import DailyEntry, DailySession, add_session
 from memtool.vault.forgotten import title_as_known
 from memtool.vault.hand_edits import keep_hand_edits
 from memtool.vault.layout import Vault, session_name
@@ -53,10 +53,11 @@ _WIDEST_TITLE, _WIDEST_PATH, _WIDEST_NAME = 70, 36, 120  # columns; of a title i
 
 
 class Later(NamedTuple):
-    """The writes of many sessions, done at once: their records, and their lines with whether there is a note."""
+    """The writes of many sessions, done at once: records, lines with whether there is a note, and edits, by day."""
 
     records: dict[str, Record]
     lines: dict[date, dict[str, tuple[DailySession, bool]]]
+    entries: dict[date, list[DailyEntry]]
 
 
 def capture_session(work: Workspace, job: Job) -> Captured:
