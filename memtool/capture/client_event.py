@@ -1,4 +1,4 @@
-"""An event of a client's session, and what is captured at it: an edited file, or the session itself.
+"""An event of a client's session, and what is captured at it, if anything: an edited file, or the session itself.
 
 Hooks and the HTTP service act on events alike. Heavy imports are inside the functions: a hook pays for each.
 """
@@ -8,8 +8,9 @@ from __future__ import annotations
 import os
 import stat
 import time
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatch
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 from memtool.errors import BadSetting
@@ -17,7 +18,11 @@ from memtool.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from memtool.capture.queue import Job
+    from memtool.settings.sections import CaptureSettings
     from memtool.workspace import Workspace
+
+SWITCH = "MEMTOOL_CAPTURE"  # the variable that is `off` for a session that is not to be captured
+_ENTRY = "CLAUDE_CODE_ENTRYPOINT"  # says how the client was started: `cli`, or `sdk-cli` for `claude -p`
 
 _LONGEST_READ = 65_536  # characters of a field that are searched for secrets; far more than are kept
 _LONGEST_TAIL, _LAST_PROMPTS = 262_144, 8  # bytes of a transcript's end, and records in it, that are read
@@ -67,8 +72,6 @@ class ClientEvent(NamedTuple):
 
 def is_private(event: ClientEvent) -> bool:
     """Return whether nothing of the session is captured. A session that the user switched off is remembered as such."""
-    from memtool.capture.switches import is_excluded, is_off
-
     work = event.work
     if is_off(work.environ, work.settings.capture):
         if event.name != "PostToolUse" and event.text("session_id"):
@@ -172,3 +175,41 @@ def _last_prompts(transcript: str) -> list[str]:
         return []
     typed = [line for line in lines if b'"user"' in line and b'"tool_result"' not in line][-_LAST_PROMPTS:]
     return [line[:_LONGEST_ANSWER].decode("utf-8", "replace") for line in typed]
+
+
+def is_off(environ: Mapping[str, str], settings: CaptureSettings) -> bool:
+    """Return whether the session that *environ* tells of is not to be captured, wherever it works."""
+    is_printing = is_print_mode(environ.get(_ENTRY, ""))
+    return environ.get(SWITCH, "").casefold() in ("off", "0", "no", "false") or (
+        is_printing and settings.print_sessions == "no"
+    )
+
+
+def is_print_mode(entry: str) -> bool:
+    """Return whether a session with the entry point *entry* was one of `claude -p`, or of a program."""
+    return entry.startswith("sdk")
+
+
+def is_excluded(folder: str, patterns: Sequence[str], home: Path) -> bool:
+    """Whether work in *folder* is excluded by one of *patterns*: a folder, or a remote such as `github.com/acme/*`."""
+    if not folder or not patterns:
+        return False
+    places = [pattern for pattern in patterns if pattern.startswith(("~", "*")) or os.path.isabs(pattern)]  # noqa: PTH117
+    for place in places:
+        path = f"{home}{place[1:]}" if place.startswith("~") else place
+        if PurePath(folder).is_relative_to(path) or fnmatch(folder, path) or fnmatch(folder, f"{path}/*"):
+            return True
+    remotes = [pattern for pattern in patterns if pattern not in places]
+    return bool(remotes) and _has_remote(Path(folder), remotes)
+
+
+def _has_remote(folder: Path, patterns: Sequence[str]) -> bool:
+    from memtool.errors import HistoryFailed
+    from memtool.vault.project_area import find_project, identities_of, normalise_remote
+
+    wanted = [(normalise_remote(pattern) or pattern).casefold() for pattern in patterns]
+    try:
+        remote = next(identities_of(find_project(folder, quick=True), quick=True)).casefold()
+    except HistoryFailed:
+        return True  # nobody knows; what may be excluded is not written down
+    return any(fnmatch(remote, pattern) for pattern in wanted)

@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from memtool.capture.captured import is_captured, read_record, write_record
+from memtool.capture.client_event import is_excluded, is_print_mode
 from memtool.capture.daily_lines import Edit, change_daily, daily_ref, edit_entry, is_ignored
 from memtool.capture.queue import Job
 from memtool.capture.session_capture import IMPORT, IMPORT_WITH_MODEL, Later, capture
 from memtool.capture.session_reading import ReadSession, read_session, source_of
 from memtool.capture.source import find_source
-from memtool.capture.switches import is_excluded, is_print_mode
 from memtool.capture.transcript.forms import KeptSession, form_of_client
 from memtool.capture.transcript.record_fields import text_at, time_of
 from memtool.capture.transcript.record_stream import open_transcript

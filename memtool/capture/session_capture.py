@@ -12,6 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from memtool.capture.captured import Captured, Record, read_record, write_record
+from memtool.capture.client_event import is_excluded
 from memtool.capture.daily_lines import change_daily, daily_ref
 from memtool.capture.model_note import note_with_model
 from memtool.capture.note_place import follow_title, place_of_note
@@ -20,7 +21,6 @@ from memtool.capture.rules_note import leaves_note, write_by_rules
 from memtool.capture.saved import SHORT_TOPIC, saved_in, without_saved
 from memtool.capture.session_reading import ReadSession, read_session
 from memtool.capture.source import KeptNote, Source, fields_of, find_source, kept_note, read_source, write_source
-from memtool.capture.switches import is_excluded
 from memtool.clients import CLAUDE_CODE
 from memtool.errors import Busy, MemtoolError, sentence_of
 from memtool.history.one_commit import commit_noted

@@ -8,8 +8,8 @@ from client_transcripts import answer, prompt, write_transcript
 from desk import Desk
 
 from memtool.capture.captured import read_record, switch_off
+from memtool.capture.client_event import is_excluded, is_off
 from memtool.capture.importing import find_sources
-from memtool.capture.switches import is_excluded, is_off
 from memtool.settings.sections import CaptureSettings
 
 HOME = Path("/home/林")
