@@ -1,4 +1,4 @@
-"""The health of a vault, its index, this machine and the clients: what is wrong, and how to mend it."""
+"""The health of a vault, its index, this machine and the clients: what is wrong, and how to fix it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from pathlib import Path
 from memtool import settings as settings_module
 from memtool.doctor import clients, index, machine, vault as vault_room, work as work_room
 from memtool.doctor.check import BROKEN, NOTE, OK, Check, broken
-from memtool.doctor.writing import writer_checks
 from memtool.errors import MemtoolError
 from memtool.vault.layout import open_vault
 from memtool.vault.scan import ignores, scan
@@ -22,8 +21,8 @@ def examine(
 ) -> list[Check]:
     """Return the findings about the vault at *vault_path*, which *origin* has named, and about this machine.
 
-    Nothing is changed, neither in the vault nor in the user's folders. *folder* is where the agent works: its settings
-    are looked at, too. A *deep* examination looks into every note, and asks each model for one token.
+    Nothing is changed, neither in the vault nor in the user's folders. *folder* is where the agent works; its settings
+    are checked, too. A *deep* examination reads every note, and asks each model for one token.
     """
     home = machine.home_folder()
     here = [machine.probe(), *machine.installation_checks(), *clients.client_checks(environ, home, folder)]
@@ -37,7 +36,7 @@ def examine(
     try:
         settings = settings_module.load(vault.settings_path, environ)
     except MemtoolError:
-        return [*checks, *machine.version_checks()]  # the settings' own check has said it
+        return [*checks, *machine.version_checks()]  # the check of the settings reports it
     work = Workspace(vault, settings, environ, home, folder or vault.root)
     return [*checks, *_of_work(work, deep=deep), *machine.version_checks()]
 
@@ -50,6 +49,6 @@ def _of_work(work: Workspace, *, deep: bool) -> Iterator[Check]:
     yield from work_room.source_checks(work)
     yield from work_room.schedule_checks(work)
     yield from work_room.model_checks(work, deep=deep)
-    yield from writer_checks(work, found.stamps)
+    yield from work_room.writer_checks(work, found.stamps)
     yield from index.index_checks(work, found, deep=deep)
     yield from work_room.service_checks(work)

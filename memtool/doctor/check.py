@@ -12,9 +12,9 @@ OK, NOTE, BROKEN = "ok", "note", "broken"
 
 @dataclass(frozen=True)
 class Check:
-    """One finding: `ok`, a `note` that something optional is missing, or `broken`; and what mends it.
+    """One finding: `ok`, a `note` that something optional is missing, or `broken`; and how to fix it.
 
-    *mend* does so without any risk, and returns a sentence of what it did; None where the user must decide.
+    *mend* fixes it safely and returns a sentence about that; None if the user must decide.
     """
 
     subject: str

@@ -140,7 +140,7 @@ def _claude_code_checks(environ: Mapping[str, str], folder: Path | None) -> Iter
         named = f"the plugin {found.plugin.id} {found.plugin.version}, enabled in {found.plugin.path}"
         yield Check("claude-code", OK, f"{named}, writes to the vault of your settings")
     elif not found.findings:
-        sentence = "no session is captured, because its settings hold no hook of memtool"
+        sentence = "no session is captured: its settings have no hook of memtool"
         yield Check("claude-code", NOTE, sentence, "Run `memtool install claude-code`.")
 
 

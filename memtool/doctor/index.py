@@ -1,4 +1,4 @@
-"""The health of the index and the vectors of a vault, looked at in a copy."""
+"""The health of the index and the vectors of a vault, checked in a copy."""
 
 from __future__ import annotations
 
@@ -92,37 +92,37 @@ def _copy_index(folder: Path | None, aside: Path) -> None:
 
 def _index_health(index: Index, work: Workspace, *, deep: bool) -> Iterator[Check]:
     if index.rebuilt:
-        yield Check("index", NOTE, f"the next search builds it anew: {index.rebuilt}")
+        yield Check("index", NOTE, f"the next search rebuilds it: {index.rebuilt}")
     is_read = deep or index.size() <= _LARGE
     damage = _damage(index.db) if is_read else ""
     if damage:
         fix = "Run `memtool index --rebuild`, or `memtool doctor --fix`."
-        yield Check("index", BROKEN, f"it is damaged: {damage}", fix, lambda: _built_anew(work))
+        yield Check("index", BROKEN, f"it is damaged: {damage}", fix, lambda: _rebuilt(work))
         return
     counts = "SELECT (SELECT count(*) FROM note), (SELECT count(*) FROM chunk)"
     notes, chunks = index.db.execute(counts).fetchone()
     new = len(index.applied.added) + len(index.applied.changed) + len(index.applied.removed)
-    news = f"; {counted(new, 'file is', 'files are')} news to it until the next search" if new else ", up to date"
+    news = f"; {counted(new, 'file is', 'files are')} not in it until the next search" if new else ", up to date"
     unread = "" if is_read else "; it is large, and only `memtool doctor --deep` reads all of it"
     yield Check("index", OK, f"{counted(notes, 'note')} in {counted(chunks, 'chunk')}{news}{unread}")
     broken = index.broken_notes()
     if left := [note.ref for note in broken if note.reason == UNSOLVED]:
-        sentence = f"two texts stand between marks in {some_of(left, _NAMED)}; agents are not given such a file"
-        yield Check("sync", NOTE, sentence, "Keep what holds, with an editor.")
+        sentence = f"conflict marks in {some_of(left, _NAMED)}; agents do not receive such a file"
+        yield Check("sync", NOTE, sentence, "Keep the right version, with an editor.")
     for note in broken[:_NAMED]:
-        yield Check("notes", BROKEN, f"{note.ref}: {note.reason}", "Mend the file with an editor, or move it away.")
+        yield Check("notes", BROKEN, f"{note.ref}: {note.reason}", "Fix the file with an editor, or move it away.")
     if len(broken) > _NAMED:
-        yield Check("notes", BROKEN, f"and {len(broken) - _NAMED} more", "`memtool index --status` names them all.")
+        yield Check("notes", BROKEN, f"and {len(broken) - _NAMED} more", "`memtool index --status` lists them all.")
 
 
 def _server(index: Index) -> Check:
-    return Check("engine", OK, f"the index is kept in {index.address}")
+    return Check("engine", OK, f"the index is in {index.address}")
 
 
-def _built_anew(work: Workspace) -> str:
+def _rebuilt(work: Workspace) -> str:
     folder = work.index_folder
     use_index(place_of(work), lambda _: None, rebuild=True)
-    return f"built the index in '{folder}' anew"
+    return f"rebuilt the index in '{folder}'"
 
 
 def _damage(db: Tables) -> str:

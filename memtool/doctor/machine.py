@@ -47,27 +47,27 @@ def _lost_queries(index: Index) -> list[str]:
 
 
 def installation_checks() -> Iterator[Check]:
-    """Look for the other program whose distribution is called as our command is: it brings a package `memtool`, too."""
+    """Look for the other program on PyPI with our command's name: it brings a package `memtool`, too."""
     from importlib.metadata import PackageNotFoundError, distribution
 
     with contextlib.suppress(PackageNotFoundError):
         other = distribution("memtool")
         if "memtool-hook" not in {entry.name for entry in other.entry_points}:
             sentence = (
-                f"another program's package 'memtool' {other.version} is installed beside this one, under one name"
+                f"another program's package 'memtool' {other.version} is installed beside this one, with the same name"
             )
             fix = f"`pip uninstall memtool`, then install {DISTRIBUTION} again: they overwrite each other's files."
             yield Check("installation", BROKEN, sentence, fix)
 
 
 def version_checks() -> list[Check]:
-    """Return the versions of memtool and of what it stands on."""
+    """Return the versions of memtool, Python and SQLite."""
     versions = f"memtool {__version__}, Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}"
     return [Check("versions", OK, f"{versions}, {platform.system()} {platform.machine()}")]
 
 
 def settings_checks(vault: Vault | None, environ: Mapping[str, str]) -> list[Check]:
-    """Return where each setting came from, and the variables and keys that mean nothing."""
+    """Return where each setting comes from, and the unknown variables and keys."""
     try:
         settings = settings_module.load(vault.settings_path if vault else None, environ)
         make_redactor(settings.redact)  # without it, nothing is captured
@@ -79,12 +79,12 @@ def settings_checks(vault: Vault | None, environ: Mapping[str, str]) -> list[Che
     where = f"{shown_path(str(path), None, home_folder())}{'' if is_there else ' (not there yet)'}"
     summary = Check("settings", OK, f"{'; '.join(changed) or 'all defaults'}; yours: {where}")
     unknown = [f"{name}{nearest(name)}" for name in settings_module.unknown_variables(environ, settings)]
-    notices = [*settings.notices, *(f"the variable {name} means nothing" for name in unknown)]
+    notices = [*settings.notices, *(f"the variable {name} is unknown" for name in unknown)]
     return [summary, *(Check("settings", NOTE, notice) for notice in notices)]
 
 
 def nearest(name: str) -> str:
-    """Return the question whether the nearest variable was meant; empty if none is near."""
+    """Return the question `did you mean …?` with the nearest variable; empty if none is near."""
     from difflib import get_close_matches
 
     near = get_close_matches(name, settings_module.known_variables(), 1, 0.8)
@@ -95,5 +95,5 @@ def home_folder() -> Path:
     """Return the user's home folder, or `~` if it is unknown."""
     try:
         return Path.home()
-    except RuntimeError:  # nobody knows it
+    except RuntimeError:
         return Path("~")

@@ -25,17 +25,16 @@ from memtool.vault.scan import Scan
 from memtool.workspace import Workspace
 
 _NAMED = 3  # files in a sentence
-_LEAST_FREE = 262_144  # bytes of a disk on which a note can still be written and committed
 _LOOKED_INTO = 200  # notes for secrets, the newest; all with `--deep`, since each takes milliseconds
 
 
 def folder_checks(vault: Vault, origin: str) -> list[Check]:
-    """Return the findings about the folder of *vault*: can it be written, does git keep it, what lies about."""
+    """Return the findings about the folder of *vault*: its permissions, its history, leftovers, triggers."""
     return [_folder_check(vault, origin), *_history_checks(vault), *_leftover_checks(vault), *_routing_checks(vault)]
 
 
 def content_checks(work: Workspace, found: Scan, *, deep: bool) -> Iterator[Check]:
-    """Give the findings about what notes and facts say; *deep* looks into all notes *found* for secrets."""
+    """Give the findings about notes and facts; *deep* searches all notes *found* for secrets."""
     yield from _fact_checks(work)
     yield from _orphan_checks(work.vault)
     yield from _secret_checks(work, found, most=0 if deep else _LOOKED_INTO)
@@ -44,16 +43,16 @@ def content_checks(work: Workspace, found: Scan, *, deep: bool) -> Iterator[Chec
 def _folder_check(vault: Vault, origin: str) -> Check:
     for folder in (vault.root, vault.state_path):
         if not can_write(folder):
-            sentence = f"{folder} cannot be written, so nothing is captured or remembered (named by {origin})"
+            sentence = f"{folder} is read-only, so nothing can be captured or remembered (named by {origin})"
             return Check("vault", BROKEN, sentence, "Check its permissions, and whether the disk is read-only.")
-    if shutil.disk_usage(vault.root).free < _LEAST_FREE:
-        sentence = f"the disk of {vault.root} is full, so nothing is captured or remembered (named by {origin})"
-        return Check("vault", BROKEN, sentence, "Make room on it.")
+    if shutil.disk_usage(vault.root).free < 262_144:  # bytes: less than a note and its commit take
+        sentence = f"the disk of {vault.root} is full, so nothing can be captured or remembered (named by {origin})"
+        return Check("vault", BROKEN, sentence, "Free some space.")
     return Check("vault", OK, f"{vault.root} (named by {origin})")
 
 
 def can_write(folder: Path) -> bool:
-    """Return whether *folder*, or the one in which it would be made, takes new files."""
+    """Return whether *folder*, or the one in which it would be made, can be written."""
     there = next((place for place in (folder, *folder.parents) if place.exists()), folder)
     return there.is_dir() and os.access(there, os.W_OK | os.X_OK, effective_ids=os.access in os.supports_effective_ids)
 
@@ -66,15 +65,18 @@ def _history_checks(vault: Vault) -> list[Check]:
     if status.problem:
         return [Check("git", NOTE, status.problem)]
     if not status.is_own:
-        where = f"it lies in the repository {status.repository}" if status.repository else "it is no git repository"
+        where = (
+            f"it is inside the repository {status.repository}" if status.repository else "it is not a git repository"
+        )
         sentence = f"memtool keeps no history of this vault: {where}"
         return [Check("git", NOTE, sentence, "Run `memtool init` in the vault.")]
-    waiting = f", {counted(status.uncommitted, 'file')} not committed" if status.uncommitted else ""
-    return [Check("git", OK, f"the vault is its own repository{waiting}"), *_sync_checks(vault)]
+    files = counted(status.uncommitted, "file")
+    sentence = f"{files} not committed" if status.uncommitted else "the vault has its own repository"
+    return [Check("git", OK, sentence), *_sync_checks(vault)]
 
 
 def _sync_checks(vault: Vault) -> list[Check]:
-    """Return the faults that keep this clone from being merged with others."""
+    """Return the findings about merging this clone with others."""
     try:
         problem = driver_problem(vault)
     except MemtoolError as error:
@@ -83,8 +85,8 @@ def _sync_checks(vault: Vault) -> list[Check]:
     with contextlib.suppress(MemtoolError):  # without a remote the vault is on this machine alone
         remote = find_remote(vault)
         ahead, behind = distance(vault, remote)
-        waiting = f"{counted(ahead, 'change')} to send, {behind} to take, as far as is known here"
-        checks.append(Check("sync", OK, f"with '{remote.name}': {waiting}; `memtool sync` does it"))
+        waiting = f"{counted(ahead, 'change')} to send, {behind} to receive, as of the last fetch"
+        checks.append(Check("sync", OK, f"with '{remote.name}': {waiting}; run `memtool sync`"))
     return checks
 
 
@@ -93,42 +95,42 @@ def _leftover_checks(vault: Vault) -> list[Check]:
     if not left:
         return []
     names = some_of([path.relative_to(vault.root).as_posix() for path in left], _NAMED)
-    sentence = f"runs that were killed left {counted(len(left), 'file')} behind: {names}"
+    sentence = f"killed runs left {counted(len(left), 'file')}: {names}"
 
     def mend() -> str:
         gone = remove_leftovers(vault.root, time.time())
         return f"removed {', '.join(path.relative_to(vault.root).as_posix() for path in gone)}"
 
-    return [Check("leftovers", NOTE, sentence, "Run `memtool doctor --fix`, which removes them.", mend)]
+    return [Check("leftovers", NOTE, sentence, "Run `memtool doctor --fix` to remove them.", mend)]
 
 
 def _fact_checks(work: Workspace) -> Iterator[Check]:
     book = read_facts(work.vault)
     found = verify(work, book)
     failed = [finding for finding in found if finding.kind in FAILING]
-    fix = "Mend the file with an editor, or take the change back: `memtool undo`."
+    fix = "Fix the file with an editor, or revert the change: `memtool undo`."
     for finding in failed[:_NAMED]:
         place = f"{finding.ref}:{finding.line}" if finding.line else finding.ref
         is_named = finding.ref in finding.sentence
         yield Check("facts", BROKEN, finding.sentence if is_named else f"{place}: {finding.sentence}", fix)
     if len(failed) > _NAMED:
-        yield Check("facts", BROKEN, f"and {len(failed) - _NAMED} more", "`memtool facts verify` names them all.")
+        yield Check("facts", BROKEN, f"and {len(failed) - _NAMED} more", "`memtool facts verify` lists them all.")
     if not failed:
         others = f", {counted(len(found), 'thing')} to look at: `memtool facts verify`" if found else ""
-        yield Check("facts", OK, f"{counted(sum(1 for _ in book), 'fact')} in good form{others}")
+        yield Check("facts", OK, f"{counted(sum(1 for _ in book), 'fact')} valid{others}")
     if waiting := sum(len(stored_proposals(work.vault, week)) for week in weeks_to_review(work.vault)):
         sentence = f"{counted(waiting, 'proposed fact')} to decide on"
         yield Check("facts", NOTE, sentence, "`memtool facts review` lists them; `--keep all` accepts them.")
 
 
 def _orphan_checks(vault: Vault) -> Iterator[Check]:
-    """Name the areas that no session and no trigger can lead to, because they have no summary."""
+    """Name the areas without a summary, to which no session and no trigger can lead."""
     areas = (path for kind in ("projects", "patterns", "tools") for path in (vault.root / "areas" / kind).glob("*"))
     orphans = [path.relative_to(vault.root).as_posix() for path in areas if path.is_dir() and _is_orphan(path)]
     if orphans:
         areas_have = counted(len(orphans), "area has", "areas have")
-        sentence = f"{areas_have} notes and no summary.md: {some_of(sorted(orphans), _NAMED)}"
-        fix = "Write what it is into `summary.md` there; without it nothing leads to the notes."
+        sentence = f"{areas_have} notes but no summary.md: {some_of(sorted(orphans), _NAMED)}"
+        fix = "Describe the area in its `summary.md`; without it, nothing leads to the notes."
         yield Check("areas", NOTE, sentence, fix)
 
 
@@ -137,7 +139,7 @@ def _is_orphan(area: Path) -> bool:
 
 
 def _secret_checks(work: Workspace, found: Scan, *, most: int) -> Iterator[Check]:
-    """Look for secrets in the newest *most* notes, 0 for all: memtool removes them, and a hand may write them."""
+    """Look for secrets in the newest *most* notes, 0 for all: people write them, and memtool would remove them."""
     newest = sorted(found.stamps, key=lambda ref: -found.stamps[ref][1])
     looked = newest[:most] if most else newest
     try:
@@ -146,8 +148,8 @@ def _secret_checks(work: Workspace, found: Scan, *, most: int) -> Iterator[Check
         return  # the settings' own check says so
     suspects = [ref for ref in looked if _has_secret(work.vault, ref, redact)]
     if suspects:
-        sentence = f"what looks like a secret stands in {some_of(suspects, _NAMED)}"
-        fix = "Replace it with an editor, and the key with a new one: git remembers the old text."
+        sentence = f"possible secrets in {some_of(suspects, _NAMED)}"
+        fix = "Remove it with an editor, and replace the key: git keeps the old text."
         yield Check("secrets", NOTE, sentence, fix)
     else:
         rest = f" the newest {len(looked)} of {len(newest)}" if len(looked) < len(newest) else f" all {len(newest)}"
@@ -166,6 +168,6 @@ def _routing_checks(vault: Vault) -> Iterator[Check]:
     faults = [finding for finding in check(vault, routing) if not finding.is_warning]
     if faults:
         sentence = f"{counted(len(faults), 'trigger leads', 'triggers lead')} nowhere or cannot be read"
-        yield Check("routing", NOTE, sentence, "`memtool route --check` names them.")
+        yield Check("routing", NOTE, sentence, "`memtool route --check` lists them.")
     elif routing.routes:
         yield Check("routing", OK, f"{counted(len(routing.routes), 'trigger leads', 'triggers lead')} to a file")

@@ -14,7 +14,7 @@ def test_a_healthy_vault_ends_with_nought(memtool: Memtool, sample: Path) -> Non
     code, out, err = memtool("doctor")
     assert (code, err) == (0, "")
     assert out.splitlines()[0] == f"    ok  vault: {sample} (named by {sample}/memtool.toml)"
-    assert "  note  git: memtool keeps no history of this vault: it is no git repository\n" in out
+    assert "  note  git: memtool keeps no history of this vault: it is not a git repository\n" in out
     assert "        Run `memtool init` in the vault.\n" in out
 
 
@@ -24,7 +24,7 @@ def test_something_broken_ends_with_one(memtool: Memtool, sample: Path) -> None:
     (sample / "gbk.md").write_bytes("解密".encode("gbk"))
     code, out, _ = memtool("doctor")
     assert code == 1
-    assert "broken  notes: gbk.md: not UTF-8 (byte 0), read as GB18030\n        Mend the file" in out
+    assert "broken  notes: gbk.md: not UTF-8 (byte 0), read as GB18030\n        Fix the file" in out
     assert r"broken  notes: gbk\x1b.md: the path holds a line break or is not UTF-8" in out
 
 
@@ -65,7 +65,7 @@ def test_what_killed_runs_left_is_removed_on_request(
     left = notes / ".memtool-0a1b2c3d.tmp"
     left.write_text("half a note 半")
     monkeypatch.setattr("memtool.vault.files._LEFT", -1.0)
-    assert f"left 1 file behind: {left.name}" in memtool("doctor").out
+    assert f"left 1 file: {left.name}" in memtool("doctor").out
     assert left.exists()
     ran = memtool("doctor", "--fix")
     assert f"removed {left.name}" in ran.err

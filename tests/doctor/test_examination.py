@@ -44,21 +44,21 @@ def test_a_new_vault_is_healthy(vault: Vault) -> None:
     assert checks(vault.root) == []
     found = examine(vault.root, "MEMTOOL_VAULT", {**settings.environment(), "MEMTOOL_EMBEDDINGS_PROVIDER": "none"})
     said = {check.subject: check.sentence for check in found}
-    assert said.pop("index").endswith(" files are news to it until the next search")
+    assert said.pop("index").endswith(" files are not in it until the next search")
     assert said.pop("versions").startswith("memtool ")
     assert said == {
         "vault": f"{vault.root} (named by MEMTOOL_VAULT)",
-        "git": "the vault is its own repository",
+        "git": "the vault has its own repository",
         "probe": "a new note was written, indexed and found",
-        "claude-code": "no session is captured, because its settings hold no hook of memtool",
-        "facts": "0 facts in good form",
+        "claude-code": "no session is captured: its settings have no hook of memtool",
+        "facts": "0 facts valid",
         "secrets": "none in all 4 notes",
-        "capture": "nothing to mend, 0 sessions waiting",
-        "transcripts": "no session is kept yet; `memtool import claude-code` keeps those of this machine",
+        "capture": "no problems, 0 sessions pending",
+        "transcripts": "no session is kept yet; `memtool import claude-code` imports those of this machine",
         "settings": "embeddings.provider from MEMTOOL_EMBEDDINGS_PROVIDER;"
         " sessions.names from MEMTOOL_SESSIONS_NAMES; yours: ~/config.toml (not there yet)",
         "schedule": "none; `memtool schedule install` consolidates each week",
-        "models": "none: what is written is taken from the sessions themselves",
+        "models": "none: notes are written by rules, without a model",
         "costs": "0 tokens today",
         "vectors": "switched off: search is by words",
     }
@@ -110,14 +110,14 @@ def test_a_vault_that_cannot_be_written_is_broken(vault: Vault, folder: str) -> 
     with unprivileged():
         (broken,) = checks(vault.root, "vault")
     (vault.root / folder).chmod(0o700)
-    assert (broken.state, "cannot be written" in broken.sentence) == (BROKEN, True)
+    assert (broken.state, "is read-only" in broken.sentence) == (BROKEN, True)
 
 
 def test_a_vault_on_a_full_disk_is_broken(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
     usage = shutil.disk_usage(vault.root)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=4_096))
     (broken,) = checks(vault.root, "vault")
-    assert (broken.state, "is full, so nothing is captured" in broken.sentence) == (BROKEN, True)
+    assert (broken.state, "is full, so nothing can be captured" in broken.sentence) == (BROKEN, True)
 
 
 def test_a_vault_that_cannot_be_read_is_broken(vault: Vault) -> None:
@@ -142,7 +142,7 @@ def test_settings_that_are_ignored_are_noted(vault: Vault) -> None:
     ignored, unknown, uncommitted = checks(vault.root, "settings")[1:] + checks(vault.root, "git")
     assert (ignored.state, "'embeddings.base_url'" in ignored.sentence) == (NOTE, True)
     assert (unknown.state, "'colour'" in unknown.sentence) == (NOTE, True)
-    assert uncommitted == Check("git", OK, "the vault is its own repository, 1 file not committed")
+    assert uncommitted == Check("git", OK, "1 file not committed")
 
 
 def test_a_cache_that_cannot_be_named_is_found(vault: Vault) -> None:
@@ -158,12 +158,12 @@ def test_a_vault_without_a_history_of_its_own_is_noted(tmp_path: Path) -> None:
     assert note == Check(
         "git",
         NOTE,
-        "memtool keeps no history of this vault: it is no git repository",
+        "memtool keeps no history of this vault: it is not a git repository",
         "Run `memtool init` in the vault.",
     )
     git(tmp_path / "repository", "init", "--quiet")
     (note,) = checks(tmp_path / "repository" / "notes")
-    assert f"it lies in the repository {tmp_path / 'repository'}" in note.sentence
+    assert f"it is inside the repository {tmp_path / 'repository'}" in note.sentence
 
 
 def test_a_merge_that_was_left_unfinished_is_noted(vault: Vault) -> None:
@@ -202,7 +202,7 @@ def index_of(vault: Vault) -> Path:
 def test_a_damaged_index_is_told(vault: Vault) -> None:
     index_of(vault).write_bytes(b"\0" * 10_000)
     (note,) = [check for check in checks(vault.root) if check.subject == "index"]
-    assert (note.state, note.sentence.startswith("the next search builds it anew: ")) == (NOTE, True)
+    assert (note.state, note.sentence.startswith("the next search rebuilds it: ")) == (NOTE, True)
 
 
 def test_words_that_got_lost_in_the_index_are_damage(vault: Vault) -> None:
@@ -371,7 +371,7 @@ def test_what_went_wrong_in_hooks_and_in_the_worker_is_found(vault: Vault) -> No
     assert "磁盘已满 0" in found[0].sentence
     assert "磁盘已满 1" in found[1].sentence
     assert "hook.log" in found[0].fix
-    assert "one was given up: the model is down" in found[2].sentence
+    assert "one was not captured: the model is down" in found[2].sentence
 
 
 @pytest.mark.slow
@@ -424,7 +424,7 @@ def test_rules_and_routes_are_examined(vault: Vault, tmp_path: Path, monkeypatch
             "routing",
             NOTE,
             "1 trigger leads nowhere or cannot be read",
-            "`memtool route --check` names them.",
+            "`memtool route --check` lists them.",
         )
     ]
 

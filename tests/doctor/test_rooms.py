@@ -76,14 +76,14 @@ def test_a_large_index_is_looked_at_in_its_place_and_stays_as_it_was(
     monkeypatch.setattr(index_room, "_LARGE", 0)
     monkeypatch.setattr(shutil, "copyfile", None)
     (check,) = found(index_room.index_checks(desk.work, scan(desk.vault.root)), "index")
-    assert "2 files are news to it until the next search" in check.sentence
+    assert "2 files are not in it until the next search" in check.sentence
     assert index_room.index_checks(desk.work, scan(desk.vault.root))[0] == check
 
 
 def test_files_with_marks_are_named_from_the_index(desk: Desk) -> None:
     (desk.vault.root / "notes.md").write_text("<<<<<<< one text\n一\n=======\n二\n>>>>>>> the other text\n")
     (check,) = found(index_room.index_checks(desk.work, scan(desk.vault.root)), "sync")
-    assert "two texts stand between marks in notes.md" in check.sentence
+    assert "conflict marks in notes.md" in check.sentence
 
 
 @pytest.mark.slow
@@ -94,7 +94,7 @@ def test_what_waits_for_the_other_machines_is_counted(tmp_path: Path) -> None:
     tell(vault.root, "remote", "add", "origin", str(tmp_path / "remote.git"))
     (check,) = found(vault_room.folder_checks(vault, "x"), "sync")
     assert check.state == OK
-    assert check.sentence.startswith("with 'origin': 1 change to send, 0 to take")
+    assert check.sentence.startswith("with 'origin': 1 change to send, 0 to receive")
 
 
 def test_a_secret_that_a_hand_wrote_is_named_and_not_shown(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -102,7 +102,7 @@ def test_a_secret_that_a_hand_wrote_is_named_and_not_shown(desk: Desk, monkeypat
     secret = "ghp_" + "a1B2" * 9
     (desk.vault.root / "钥匙.md").write_text(f"# 钥匙\n\ntoken = {secret}\n")
     check = contents(desk, "secrets")
-    assert (check.state, check.sentence) == (NOTE, "what looks like a secret stands in 钥匙.md")
+    assert (check.state, check.sentence) == (NOTE, "possible secrets in 钥匙.md")
     assert secret not in repr(check)
     monkeypatch.setattr(vault_room, "_LOOKED_INTO", 1)
     (desk.vault.root / "new.md").write_text("# New\n")
@@ -119,7 +119,7 @@ def test_variables_that_mean_nothing_are_named(vault: Vault) -> None:
         "MEMTOOL_EMBEDDINGS_API_KEY_ENV": "MEMTOOL_MINE", "MEMTOOL_MINE": "k",
     }  # fmt: skip
     (note,) = [check for check in machine.settings_checks(vault, environ) if check.state == NOTE]
-    assert note.sentence == "the variable MEMTOOL_SERCH_LIMIT (did you mean MEMTOOL_SEARCH_LIMIT?) means nothing"
+    assert note.sentence == "the variable MEMTOOL_SERCH_LIMIT (did you mean MEMTOOL_SEARCH_LIMIT?) is unknown"
 
 
 def test_models_are_asked_for_one_token_on_request_only_and_it_is_counted(vault: Vault) -> None:
@@ -127,11 +127,11 @@ def test_models_are_asked_for_one_token_on_request_only_and_it_is_counted(vault:
         llm = ModelSettings(providers=("openai", "extractive"), openai_base_url=f"{server.url}/v1", openai_model="m")
         desk = Desk(vault, llm=llm, keys=Keys(openai="k"))
         says = [check.sentence for check in work_room.model_checks(desk.work, deep=False)]
-        assert says == ["openai can be asked; `memtool doctor --deep` does so", "0 tokens today"]
+        assert says == ["openai is set up; `memtool doctor --deep` calls it", "0 tokens today"]
         assert server.requests == []
         answered, costs = work_room.model_checks(desk.work, deep=True)
         assert answered.sentence.startswith("openai (m) answered within ")
-        assert costs.sentence == "120 tokens today, of 300,000 at most"
+        assert costs.sentence == "120 tokens today, limit 300,000"
         assert len(server.requests) == 1
         server.replies.append(refusal(401))
         broken, _ = work_room.model_checks(desk.work, deep=True)

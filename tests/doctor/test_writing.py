@@ -9,7 +9,7 @@ from desk import Desk
 
 from memtool.capture import model_note
 from memtool.doctor import NOTE, OK, Check
-from memtool.doctor.writing import writer_checks
+from memtool.doctor.work import writer_checks
 from memtool.errors import ProviderFailed
 from memtool.llm import Answer, Request
 from memtool.llm.call_log import CallLog, calls_of
@@ -52,8 +52,8 @@ def test_the_last_ten_are_counted_by_their_writers(desk: Desk) -> None:
     check = checked(desk)
     assert check.state == OK
     assert check.sentence == (
-        "the last 10 session notes: 5 by claude, 2 by memtool's rules, 1 by gemini, 1 by the agent that worked, "
-        "1 by an unnamed writer; `memtool config set llm.writer claude` lets a model write them"
+        "the last 10 session notes: 5 by claude, 2 by memtool's rules, 1 by gemini, 1 by the agent itself, "
+        "1 by an unknown writer; `memtool config set llm.writer claude` lets a model write them"
     )
 
 
@@ -75,7 +75,7 @@ def test_a_writer_that_did_not_write_says_why(desk: Desk) -> None:
     write(desk, "claude", "rules")
     desk.settings = desk.settings._replace(llm=ASKED)
     call(desk, "another purpose", purpose="facts")
-    assert "it was not asked yet; it is when a session ends" in checked(desk).sentence
+    assert "it was not called yet; that happens when a session ends" in checked(desk).sentence
     call(desk, "the `claude` command failed: 请先登录")
     check = checked(desk)
     assert check.state == NOTE
@@ -85,7 +85,7 @@ def test_a_writer_that_did_not_write_says_why(desk: Desk) -> None:
     )
     desk.pass_time(timedelta(minutes=5).total_seconds())
     call(desk)
-    assert "it was not asked for that session" in checked(desk).sentence
+    assert "it was not called for that session" in checked(desk).sentence
 
 
 def test_a_note_of_an_earlier_version_was_written_by_no_model(desk: Desk) -> None:
@@ -100,7 +100,7 @@ def test_a_cap_that_is_reached_is_the_reason(desk: Desk) -> None:
     desk.settings = desk.settings._replace(llm=ASKED._replace(daily_tokens=10_000))
     call(desk, tokens=7_000)
     check = checked(desk)
-    assert "7,500 of the 10,000 tokens of today are used up" in check.sentence
+    assert "7,500 of today's 10,000 tokens are used" in check.sentence
     assert "llm.daily_tokens" in check.fix
     desk.pass_time(timedelta(days=1).total_seconds())
     assert "used up" not in checked(desk).sentence

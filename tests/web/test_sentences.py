@@ -18,8 +18,8 @@ CHINESE = re.compile("[\u4e00-\u9fff]")
 @pytest.mark.parametrize(
     ("sentence", "told"),
     [
-        ("it is no git repository", "它不是 git 仓库"),
-        ("it cannot be examined: it is no git repository", "无法检查：它不是 git 仓库"),
+        ("it is not a git repository", "它不是 git 仓库"),
+        ("it cannot be examined: it is not a git repository", "无法检查：它不是 git 仓库"),
         ("2,000 notes in 1 chunk, up to date", "2,000 篇笔记，1 个片段，已是最新"),
         ("none in the newest 200 of 3000 notes", "3000 篇笔记中最新的 200 篇里没有发现"),
         ("s: its summary is extractive: there is no key for Groq", "s：摘要直接取自会话：没有 Groq 的密钥"),
