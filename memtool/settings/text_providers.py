@@ -33,17 +33,17 @@ class Vendor(NamedTuple):
     model: str
     variables: tuple[str, ...]
     limits: Limits
-    opens: str = "memtool.llm.openai:OpenAIChat"
+    opens: str = "memtool.llm.endpoints:OpenAIChat"
 
 
 VENDORS: Mapping[str, Vendor] = {
-    "claude": Vendor("", "haiku", (), Limits(at_once=1), "memtool.llm.claude:ClaudeCommand"),
+    "claude": Vendor("", "haiku", (), Limits(at_once=1), "memtool.llm.clients:ClaudeCommand"),
     "anthropic": Vendor(
         "https://api.anthropic.com",
         "claude-haiku-4-5",
         ("ANTHROPIC_API_KEY",),
         Limits(50, 0, 4),
-        "memtool.llm.anthropic:AnthropicApi",
+        "memtool.llm.endpoints:AnthropicApi",
     ),
     "openai": Vendor("https://api.openai.com/v1", "gpt-5-mini", ("OPENAI_API_KEY",), Limits(60, 0, 4)),
     "gemini": Vendor(

@@ -13,7 +13,7 @@ from scripted_claude import make_claude, result, started
 
 from memtool.errors import BadSetting, MemtoolError, ProviderFailed, ProviderMissing
 from memtool.llm import Answer, OutOfTime, Provider, Request, Wasted, open_provider
-from memtool.llm.claude import ClaudeCommand
+from memtool.llm.clients import ClaudeCommand
 from memtool.settings import Keys
 from memtool.settings.sections import ModelSettings
 from memtool.unavailable import Unavailable
