@@ -16,8 +16,8 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from memtool.capture.gate import Ground, content_terms, foul, ground_of, is_borne
+from memtool.consolidate import limits
 from memtool.consolidate.proposals import LIKELY, Proposal, SessionView
-from memtool.consolidate.review import LONGEST
 from memtool.errors import ProviderFailed
 from memtool.llm import Request
 from memtool.llm.call_log import CallLog
@@ -38,13 +38,7 @@ from memtool.workspace import Workspace
 
 PURPOSE = "facts"
 _LEAST_SESSIONS = 2  # of a project, for a model to be asked
-_MOST_FACTS = 3  # of one project
 _ROLES = (DECISION, RULE, FIX, FINDING)  # of lines that a fact may stand on
-_COLUMNS = 16_000  # of lines that a model is shown
-_WIDEST_LINE = 300
-_MOST_KNOWN = 30  # facts that it is shown
-_MAX_TOKENS = 1_000
-_LONGEST_ANSWER, _TRIES = 50_000, 20  # characters; beginnings of an object in them
 _FEW = 2  # words that two clauses share at least, to be about the same
 _CLAUSE = re.compile(r"→|[;；。，]|[,.]\s")
 _CATEGORIES = ("decision", "preference", "architecture", "configuration", "code", "bug", "project")
@@ -87,8 +81,8 @@ def _of_project(
     if not lines or asked.get(project) == mark:
         return []
     held = [stored.fact for stored in book if stored.project == project and stored.is_current(work)]
-    newest = sorted(held, key=lambda fact: fact.timestamp)[-_MOST_KNOWN:]
-    known = [f"KNOWN [{fact.subject}] {shortened(fact.fact, _WIDEST_LINE)}" for fact in newest]
+    newest = sorted(held, key=lambda fact: fact.timestamp)[-limits.MOST_KNOWN :]
+    known = [f"KNOWN [{fact.subject}] {shortened(fact.fact, limits.WIDEST_LINE)}" for fact in newest]
     settings, request = work.settings, _request_for(known, lines, secrets.token_hex(8))
     chain = Chain(settings.llm, settings.keys, CallLog(work.vault, settings.llm.daily_tokens), Clock(work.now))
     outcome = chain.complete(request, partial(read_answer, lines=lines), purpose=PURPOSE)
@@ -102,13 +96,13 @@ def _of_project(
 def named_lines(sessions: Sequence[SessionView]) -> list[NamedLine]:
     """Return the lines of *sessions* that a model is shown: of the newest ones, as many as there is room for."""
     shown: list[NamedLine] = []
-    room = _COLUMNS
+    room = limits.COLUMNS
     for number in range(len(sessions), 0, -1):
         view = sessions[number - 1]
         for line in view.lines:
             if line.role not in _ROLES or line.author not in (USER, AGENT):
                 continue
-            room -= min(_WIDEST_LINE, width(line.text)) + 20
+            room -= min(limits.WIDEST_LINE, width(line.text)) + 20
             if room < 0:
                 break
             shown.append(NamedLine(f"S{number}.{line.number}", view, line))
@@ -119,12 +113,11 @@ def _request_for(known: Sequence[str], lines: Sequence[NamedLine], code: str) ->
     """Return the request for the facts of *lines*; *code* is random: no line can forge the marker."""
     rows = [*known]
     for name, view, line in lines:
-        rows.append(
-            f"{name} ({view.date[:10]}, {line.role}, {line.author}): {shortened(one_line(line.text), _WIDEST_LINE)}"
-        )
+        text = shortened(one_line(line.text), limits.WIDEST_LINE)
+        rows.append(f"{name} ({view.date[:10]}, {line.role}, {line.author}): {text}")
     marked = "\n".join([f"=== {code} ===", *rows, f"=== {code} ==="])
     prompt = f"The lines stand between the two lines `=== {code} ===`.\n{marked}\nAnswer with the JSON object."
-    return Request(agent_text("facts-of-a-project"), prompt, _MAX_TOKENS)
+    return Request(agent_text("facts-of-a-project"), prompt, limits.ANSWER_TOKENS)
 
 
 def read_answer(answer: str, lines: Sequence[NamedLine]) -> list[Proposal]:
@@ -133,12 +126,12 @@ def read_answer(answer: str, lines: Sequence[NamedLine]) -> list[Proposal]:
     Raises:
         ProviderFailed: it has not the form that was asked for.
     """
-    answer = answer[:_LONGEST_ANSWER]
-    for start in islice(re.finditer(r"\{", answer), _TRIES):
+    answer = answer[: limits.LONGEST_ANSWER]
+    for start in islice(re.finditer(r"\{", answer), limits.MOST_OBJECTS):
         with suppress(ValueError, RecursionError):
             facts = json.JSONDecoder().raw_decode(answer, start.start())[0].get("facts")
             if isinstance(facts, list) and all(map(_is_fact, facts)):
-                return list(_proposals(facts, {each.name: each for each in lines}))[:_MOST_FACTS]
+                return list(_proposals(facts, {each.name: each for each in lines}))[: limits.MOST_FACTS]
     raise ProviderFailed("its answer has not the form that was asked for: an object with `facts`")
 
 
@@ -151,16 +144,16 @@ def _is_fact(fact: object) -> bool:
 
 
 def _proposals(facts: Sequence[Mapping[str, Any]], lines: Mapping[str, NamedLine]) -> Iterator[Proposal]:
-    for fact in facts[: 4 * _MOST_FACTS]:
+    for fact in facts[: 4 * limits.MOST_FACTS]:
         subject, claim, why = (one_line(fact.get(name) or "") for name in ("subject", "claim", "why"))
         named = [lines[name] for name in dict.fromkeys(fact["lines"]) if name in lines]
         said = [each.line.text for each in named]
         ground = ground_of(said)
-        is_supported = 0 < len(claim) <= LONGEST and _is_supported(claim, ground) and _agree(said, claim)
+        is_supported = 0 < len(claim) <= limits.LONGEST_FACT and _is_supported(claim, ground) and _agree(said, claim)
         if not (named and is_supported and _is_named(subject, claim, ground)):
             continue
         whole = _with_reason(claim, why) if why and _is_supported(why, ground) else claim
-        text = whole if len(whole) <= LONGEST else claim
+        text = whole if len(whole) <= limits.LONGEST_FACT else claim
         author = USER if all(each.line.author == USER for each in named) else AGENT
         spans = tuple(dict.fromkeys(each.view.span(each.line) for each in reversed(named)))
         at = max(each.view.date for each in named)
@@ -200,7 +193,7 @@ def _is_supported(text: str, ground: Ground) -> bool:
 def _is_named(subject: str, claim: str, ground: Ground) -> bool:
     """Return whether *claim* names its *subject*, half of whose words the lines of *ground* hold."""
     terms = content_terms(subject)
-    is_short = len(subject) <= LONGEST // 3 and not unfounded(subject, ground.said)
+    is_short = len(subject) <= limits.LONGEST_FACT // 3 and not unfounded(subject, ground.said)
     return is_short and bool(words(subject) & words(claim)) and 2 * sum(map(ground.has, terms)) >= len(terms)
 
 

@@ -15,6 +15,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Literal, NamedTuple, TypeAlias, TypeVar
 
+from memtool.consolidate import limits
 from memtool.errors import MemtoolError
 from memtool.memory.fact_book import FactBook, Span, session_of_span
 from memtool.text.frontmatter import plain_fields, split_front_matter
@@ -36,8 +37,6 @@ ARROW = " → "  # in the line of a fix, before the cause or the change; in a de
 PROVED = "✓"  # in the line of a fix, before what proved it
 SURE, LIKELY = 0.8, 0.65  # confidence in what the user said in a role, and in what a model proposes
 _STEPS = 2  # of a fix, from the error to its cause, and from there to the change
-_WIDEST_CHOICE = 12  # columns of what names an option and says no more: "option 2", 方案二
-_WIDEST_QUOTE = 160  # columns of the words that a fact stands on
 _CATEGORIES = {(DECISION, USER): "decision", (RULE, USER): "preference"}
 
 
@@ -164,7 +163,7 @@ def _proposal(view: SessionView, line: Line) -> Proposal | None:
 def _bare(text: str) -> str:
     """Return *text* without the quotation marks around all of it; of a chosen option, that option first."""
     if match := re.fullmatch(rf"“([^“”]+)”{ARROW}(.+)", text):
-        return match[2] if width(match[1]) <= _WIDEST_CHOICE else f"{match[2]} (“{match[1]}”)"
+        return match[2] if width(match[1]) <= limits.WIDEST_CHOICE else f"{match[2]} (“{match[1]}”)"
     quoted = re.fullmatch(r"“([^“”]+)”", text)
     return quoted[1] if quoted else text
 
@@ -197,7 +196,7 @@ def _surer(confidence: float, more: int) -> float:
 def quotation(spans: Sequence[Span]) -> str:
     """Return the newest of *spans* for a reader, with its place."""
     newest = spans[-1]
-    return f'"{shortened(newest.text, _WIDEST_QUOTE)}" ({newest.place or newest.source})'
+    return f'"{shortened(newest.text, limits.WIDEST_QUOTE)}" ({newest.place or newest.source})'
 
 
 def fact_of(proposal: Proposal, fact_id: str, language: str) -> Fact:

@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import accumulate
 
+from memtool.consolidate import limits
 from memtool.consolidate.proposals import SessionView, Written, grouped
 from memtool.consolidate.review import FOLDER
 from memtool.consolidate.week import Week
@@ -32,11 +33,6 @@ from memtool.vault.marks import with_generated
 from memtool.vault.state import append_state, make_state_folder, read_state
 from memtool.workspace import Workspace
 
-_BAR = 20  # columns of the longest bar
-_MOST_FILES = 10
-_LARGEST = 16_777_216  # bytes of the lines that are in no report yet
-_LARGEST_SECTION = 1_000  # characters
-_MOST_OF_A_KIND, _MOST_COMMANDS = 6, 3
 _LEAST_SESSIONS = 2  # in which a command passed
 
 
@@ -141,7 +137,7 @@ def _days(entries: Mapping[dt.date, Sequence[DailyEntry]], sessions: Sequence[Se
         return
     yield "```text"
     for day, count in edits.items():
-        bar = "█" * round(_BAR * count / most) if most else ""
+        bar = "█" * round(limits.BAR * count / most) if most else ""
         held = sum(view.date[:10] == day.isoformat() for view in sessions)
         yield f"{day.isoformat()}  {count:4}  {held:3}  {bar}".rstrip()
     yield "```"
@@ -150,7 +146,7 @@ def _days(entries: Mapping[dt.date, Sequence[DailyEntry]], sessions: Sequence[Se
 def _files(entries: Mapping[dt.date, Sequence[DailyEntry]]) -> Iterator[str]:
     """Give the files that were edited most, with how often."""
     counts = Counter((entry.project, file) for told in entries.values() for entry in told for file in entry.files)
-    for (project, file), count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:_MOST_FILES]:
+    for (project, file), count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))[: limits.MOST_FILES]:
         yield f"- {f'**{project}** ' if project else ''}`{file}` ({count})"
 
 
@@ -181,7 +177,7 @@ def project_section(book: FactBook, project: str, sessions: Sequence[SessionView
     parts = []
     for name, category in (("decisions", "decision"), ("rules", "preference")):
         held = [stored for stored in _holding(book, work, category) if stored.project == project]
-        parts += [_part(names[name], [_line(stored) for stored in held[:_MOST_OF_A_KIND]])] if held else []
+        parts += [_part(names[name], [_line(stored) for stored in held[: limits.MOST_OF_A_KIND]])] if held else []
     if commands := _proving(sessions):
         parts.append(_part(names["commands"], [f"- `{command}`" for command in commands]))
     return "\n\n".join(parts)
@@ -202,13 +198,17 @@ def _proving(sessions: Sequence[SessionView]) -> list[str]:
     passed = Counter(line for view in sessions for line in {each.text for each in view.lines if each.role == COMMAND})
     last = {each.text: view.date for view in sessions for each in view.lines if each.role == COMMAND}
     often = [command for command, count in passed.items() if count >= _LEAST_SESSIONS]
-    return sorted(often, key=lambda command: (passed[command], last[command], command), reverse=True)[:_MOST_COMMANDS]
+    return sorted(often, key=lambda command: (passed[command], last[command], command), reverse=True)[
+        : limits.MOST_COMMANDS
+    ]
 
 
 def _part(title: str, lines: Sequence[str]) -> str:
     """Return as many of *lines*, from the first on, as there is room for."""
     ends = accumulate(len(line) + 1 for line in lines)
-    return f"## {title}\n\n" + "\n".join(line for line, end in zip(lines, ends, strict=True) if end <= _LARGEST_SECTION)
+    return f"## {title}\n\n" + "\n".join(
+        line for line, end in zip(lines, ends, strict=True) if end <= limits.LONGEST_SECTION
+    )
 
 
 class ChangeLines:
@@ -267,7 +267,7 @@ class ChangeLines:
 
     def _read(self) -> Iterator[tuple[str, str, dict[str, str]]]:
         with suppress(OSError):
-            for row in read_state(self._path, largest=_LARGEST).split(b"\n") if self._path else ():
+            for row in read_state(self._path, largest=limits.LARGEST_CHANGES).split(b"\n") if self._path else ():
                 with suppress(ValueError, RecursionError):
                     match json.loads(row):
                         case [str(line), str(fact_id), dict(moved)]:

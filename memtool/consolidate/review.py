@@ -21,6 +21,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from memtool.consolidate import limits
 from memtool.consolidate.proposals import ARROW, Fate, Judged, Proposal, fact_of, quotation
 from memtool.consolidate.week import Week
 from memtool.errors import MemtoolError
@@ -39,7 +40,6 @@ from memtool.vault.state import make_state_folder, read_state, write_state
 from memtool.workspace import Workspace
 
 FOLDER = "reports"
-LONGEST = 300  # characters of a fact
 KEEP, DROP, CHANGE = "keep", "drop", "change"
 TO_DECIDE = ("new", "supersedes", "review")  # fates that a person may decide on
 _SAID = 0.85  # of the words of a claim that another text has
@@ -53,7 +53,6 @@ _REFERENCE = re.compile(
 _CUT = re.compile(r"(?:…|\.\.\.)[”\"]?\s*(?:→|$)")
 _ITEM = re.compile(rf"- \[?({KEEP}|{DROP}|{CHANGE})\]? ([0-9a-f]{{8}}): *(.*\S)", re.IGNORECASE)
 _WEEK = re.compile(r"[0-9]{4}-W[0-9]{2}")
-_LARGEST = 4 << 20  # bytes of what is stored
 
 
 def fault_of(proposal: Proposal, redact: Callable[[str], str]) -> str:
@@ -63,8 +62,8 @@ def fault_of(proposal: Proposal, redact: Callable[[str], str]) -> str:
 
 def _faults(proposal: Proposal, redact: Callable[[str], str]) -> Iterator[str]:
     text = proposal.text
-    if text != one_line(text) or len(text) > LONGEST:
-        yield f"it is not one claim of at most {LONGEST} characters"
+    if text != one_line(text) or len(text) > limits.LONGEST_FACT:
+        yield f"it is not one claim of at most {limits.LONGEST_FACT} characters"
     if not _has_subject(text):
         yield "it does not say what it is about"
     if text.endswith(("?", "？", ":", "：")) or _CUT.search(text) or _REFERENCE.search(text):
@@ -327,7 +326,7 @@ def weeks_to_review(vault: Vault) -> list[Week]:
 
 def _stored(vault: Vault, week: Week) -> list[Judged]:
     with suppress(OSError, ValueError, TypeError, KeyError, RecursionError):
-        rows = json.loads(read_state(_stored_path(vault, week), largest=_LARGEST))
+        rows = json.loads(read_state(_stored_path(vault, week), largest=limits.LARGEST_PROPOSALS))
         return [Judged(_proposal(fields), fate, str(reason), str(other)) for fields, fate, reason, other in rows]
     return []
 

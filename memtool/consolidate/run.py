@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memtool.capture.daily_lines import is_ours
-from memtool.consolidate import report, review
+from memtool.consolidate import limits, report, review
 from memtool.consolidate.model import proposals_by_model
 from memtool.consolidate.proposals import (
     ARCHIVE,
@@ -58,7 +58,6 @@ from memtool.vault.todos import close_todo, find_todos
 from memtool.workspace import Workspace
 
 MEMORY = "MEMORY.md"
-_MOST_TOLD = 20  # changes in the message of a commit; the report has all of them
 _DAY = re.compile(r"(\d{4}-\d{2}-\d{2})(?:\.memtool)?\.md")
 _HALF, _WHOLLY = 0.5, 0.8  # of the words of an open item: in what says that it was done, and there or in its prompt
 _LEAST_WORDS = 3
@@ -242,7 +241,7 @@ class _Run:
         outcome = self._outcome
         if outcome.written:
             with alone(self._vault):
-                why = "\n".join(f"- {line}" for line in outcome.changes[:_MOST_TOLD])
+                why = "\n".join(f"- {line}" for line in outcome.changes[: limits.MOST_CHANGES])
                 outcome.kept = commit(self._vault, list(outcome.written), "consolidate", _subject(outcome), why)
         try:
             commit_noted(self._vault, f"consolidate: {outcome.week}: what was left by a run that was cut off")

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from memtool.capture.source import cleaned_source
 from memtool.errors import MemtoolError, OutsideVault
+from memtool.exchange import limits
 from memtool.exchange.documents import Bundle, facts_text, raw_facts, with_author
 from memtool.history.merging import merge
 from memtool.history.one_commit import KEEP, Kept, alone, commit
@@ -30,8 +31,6 @@ from memtool.workspace import Workspace
 ADDED, MERGED, SAME, KEPT = "added", "merged", "same", "kept"
 
 _MERGED_KINDS = ("fact", "daily", "todo", "session")  # lists of items, and notes of which the later capture counts
-_LARGEST = 16 << 20  # bytes of a note
-_LONGEST_NAME, _DEEPEST = 240, 32  # bytes, folders
 _NO_SECRETS = frozenset(
     {"id", "timestamp", "status", "supersedes", "supersededBy", "category", "author", "expires", "source", "spans"}
 )
@@ -115,17 +114,17 @@ def _fault(ref: str, content: str | bytes) -> str:
     parts = ref.split("/")
     if not ref.isprintable() or "\\" in ref or re.match("[A-Za-z]:", ref):
         return "it is no path in a vault"
-    if len(parts) > _DEEPEST or any(not part or part.startswith(".") or _is_long(part) for part in parts):
+    if len(parts) > limits.DEEPEST or any(not part or part.startswith(".") or _is_long(part) for part in parts):
         return "its path is hidden, leads out of the vault, or is too long"
     if ref == SETTINGS_FILE:
         return "settings are not taken over"
     if isinstance(content, str) and not is_note_name(parts[-1]):
         return "it is no note"
-    return "it is too large" if isinstance(content, str) and len(content) > _LARGEST else ""
+    return "it is too large" if isinstance(content, str) and len(content) > limits.LARGEST_NOTE else ""
 
 
 def _is_long(part: str) -> bool:
-    return len(part.encode("utf-8", "replace")) > _LONGEST_NAME
+    return len(part.encode("utf-8", "replace")) > limits.LONGEST_NAME
 
 
 def _shown(ref: str) -> str:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from memtool.errors import BrokenVaultFile, NoteNotFound
+from memtool.exchange import limits
 from memtool.text.json_places import parse_list
 from memtool.vault.authors import IMPORTED
 from memtool.vault.files import read_content
@@ -34,7 +35,6 @@ FORMAT = 1  # raised when a reader of the present one would be wrong
 Bundle: TypeAlias = Mapping[str, str | bytes]
 
 _KIND = "memtool export"
-_LARGEST = 64 << 20  # bytes of one file
 _HEAD = re.compile(rf"<!-- {_KIND} (\d+), mark ([0-9a-f]{{8}}) -->\n")
 _TAR_MAGIC = slice(257, 262)
 
@@ -307,4 +307,4 @@ def _of_tar(content: bytes) -> tuple[dict[str, str | bytes], list[str]]:
 def _fault(member: tarfile.TarInfo) -> str:
     if not member.isreg() or member.issparse():
         return "it is no plain file"
-    return "it is too large" if member.size > _LARGEST else ""
+    return "it is too large" if member.size > limits.LARGEST_FILE else ""

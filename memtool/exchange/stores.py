@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from memtool.errors import BrokenVaultFile, UsageError
+from memtool.exchange import limits
 from memtool.text.frontmatter import quoted, set_field, set_list
 from memtool.text.lines import one_line
 from memtool.text.near_duplicates import letters
@@ -41,8 +42,6 @@ from memtool.vault.scan import scan
 from memtool.vault.sessions import Draft, Line, SessionNote, render_session
 from memtool.workspace import Workspace
 
-_LONGEST_FACT = 300  # characters; what is longer, or has several lines, becomes a note
-_LARGEST = 256 << 20  # bytes of a JSON file
 _BOOKKEEPING = ("untagged", "conflict:")  # tags that mcp-memory-service sets by itself
 _ROLES = {"decision": DECISION, "bugfix": FIX, "feature": "", "refactor": "", "change": ""}
 
@@ -131,7 +130,7 @@ def files_of(work: Workspace, name: str, items: Iterable[Item], project: str = "
                 continue
         elif isinstance(item, Document):
             ref, text = f"{area_folder(owner)}/knowledge/{item.path}", _document(name, item)
-        elif len(item.text) > _LONGEST_FACT or "\n" in item.text:
+        elif len(item.text) > limits.LONGEST_FACT or "\n" in item.text:
             ref, text = _note(name, item, owner, files)
         else:
             fact = _fact(name, item)
@@ -304,8 +303,8 @@ def _mem0(path: Path) -> Iterator[Item]:
 
 
 def _mem0_results(path: Path) -> list[dict[str, Any]]:
-    if path.stat().st_size > _LARGEST:
-        raise ValueError(f"it has more than {_LARGEST:,} bytes")
+    if path.stat().st_size > limits.LARGEST_JSON:
+        raise ValueError(f"it has more than {limits.LARGEST_JSON:,} bytes")
     document = json.loads(path.read_text(encoding="utf-8-sig"))
     results = document.get("results") if isinstance(document, dict) else document
     if not isinstance(results, list):

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from memtool.errors import BadSetting, BrokenVaultFile
+from memtool.install import limits
 from memtool.text.json_places import parse
 from memtool.vault import files
 
 _MANAGED = {"darwin": "/Library/Application Support/ClaudeCode", "win32": r"C:\Program Files\ClaudeCode"}
-_LARGEST = 33_554_432  # bytes; a client's file of state may hold years of prompts
 _MEND = "Mend it with an editor. memtool has changed nothing."
 
 
@@ -35,7 +35,7 @@ def read(path: Path) -> Content | None:
         about = path.stat()
         if not stat.S_ISREG(about.st_mode):
             raise BadSetting(f"'{path}' is not a file", hint="Move it away.")
-        if about.st_size > _LARGEST:
+        if about.st_size > limits.LARGEST_FILE:
             raise BadSetting(f"'{path}' is too large for a settings file ({about.st_size:,} bytes)", hint=_MEND)
         return Content(*files.read_text(path))
     except FileNotFoundError:

@@ -15,6 +15,7 @@ from typing import ClassVar
 from zlib import crc32
 
 from memtool.errors import BrokenVaultFile, NotWritable
+from memtool.install import limits
 from memtool.install.plans import LeftAlone, Share
 from memtool.resources import shipped
 from memtool.text.lines import newline_of
@@ -22,7 +23,6 @@ from memtool.vault import files
 
 _MARK = re.compile(r"(?:<!--|//|#) memtool \w+ ([0-9a-f]{8}): [^\n]*\n")
 _SAYS = "written by `memtool install {}`, removed by `uninstall`"
-_LARGEST = 65_536  # bytes; what we write is smaller
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def read_own(path: Path) -> str | None:
     """
     try:
         about = path.lstat()
-        if not stat.S_ISREG(about.st_mode) or about.st_size > _LARGEST:
+        if not stat.S_ISREG(about.st_mode) or about.st_size > limits.LARGEST_TEXT:
             return ""
         return files.read_text(path)[0]
     except (FileNotFoundError, NotADirectoryError):

@@ -14,7 +14,7 @@ from zlib import crc32
 
 from memtool import settings
 from memtool.errors import BadSetting
-from memtool.install import client_files, hooks, own_texts
+from memtool.install import client_files, hooks, limits, own_texts
 from memtool.install.own_texts import OwnFile
 from memtool.recall.framing import inline
 from memtool.recall.routing.loader_table import LOADER, code
@@ -29,15 +29,11 @@ from memtool.vault.project_area import area_name
 MAIN = "memtool.md"
 PATTERN = "memtool*.md"
 
-_LONGEST_TABLE = 6_000  # characters; the client sends it with every session
-_MOST_WORDS = 20  # of one row
-_MOST_FILES = 100
-
 
 def rule_texts(root: Path, routing: Routing, language: str = "en") -> dict[str, str]:
     """Return the rule files for the vault at *root* by name: none where it has neither triggers nor paths."""
     texts = {MAIN: _main(root, routing, language)}
-    for area in [area for area in routing.areas if area.globs][:_MOST_FILES]:
+    for area in [area for area in routing.areas if area.globs][: limits.MOST_RULE_FILES]:
         texts[_free_name(area, texts)] = _scoped(root, area, language)
     return {name: _marked(text) for name, text in texts.items() if text}
 
@@ -49,7 +45,7 @@ def _main(root: Path, routing: Routing, language: str) -> str:
         return ""
     shown: list[str] = []
     for row in rows:
-        if sum(map(len, shown)) + len(row) > _LONGEST_TABLE:
+        if sum(map(len, shown)) + len(row) > limits.LONGEST_TABLE:
             break
         shown.append(row)
     more = len(rows) - len(shown)
@@ -68,7 +64,7 @@ def _rows(root: Path, routing: Routing, prefix: str) -> Iterator[str]:
     for refs, triggers in words.items():
         files = [path for ref in refs if (path := _path(root, ref))]
         if files:
-            yield f"| {', '.join(list(dict.fromkeys(triggers))[:_MOST_WORDS])} | {', '.join(files)} |\n"
+            yield f"| {', '.join(list(dict.fromkeys(triggers))[: limits.MOST_WORDS])} | {', '.join(files)} |\n"
 
 
 def _word(route: Route, prefix: str) -> str:
