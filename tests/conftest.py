@@ -21,7 +21,7 @@ from postgres_server import Unavailable, name_of, new_database, server_address
 from trees import Tree, tree_of
 
 from memtool.history.template import make_vault
-from memtool.team.postgres.schema import migrate
+from memtool.team.postgres.connection import migrate
 from memtool.text import languages
 from memtool.vault.layout import open_vault
 

@@ -47,8 +47,7 @@ def _of_member(known: Settings, environ: Mapping[str, str]) -> Iterator[Check]:
 
 
 def _of_database(known: Settings, environ: Mapping[str, str]) -> Iterator[Check]:
-    from memtool.team.postgres.connection import connect, refusals
-    from memtool.team.postgres.schema import check
+    from memtool.team.postgres.connection import check_schema, connect, refusals
 
     address = settings_module.database_address(known, environ)
     if not address:
@@ -59,7 +58,7 @@ def _of_database(known: Settings, environ: Mapping[str, str]) -> Iterator[Check]
             if db.execute("SELECT to_regclass('memtool.migration')").fetchone() == (None,):
                 yield Check("database", NOTE, "answers, without tables yet", "The service makes them when it starts.")
                 return
-            check(db)
+            check_schema(db)
             yield _of_roles(db)
             yield _of_tokens(db)
     except MemtoolError as error:

@@ -119,7 +119,7 @@ def revoke(token_id: str, *, as_json: bool) -> None:
 @_AS_JSON
 def audit(*, days: int, who: str, vault: str, writes: bool, limit: int, as_json: bool) -> None:
     """Show who asked and who wrote, newest first. What they asked for is not kept."""
-    from memtool.team.audit import read_audit
+    from memtool.team.tokens import read_audit
 
     with _database() as db:
         found = read_audit(db, since=_now() - timedelta(days=days), holder=who, vault=vault, writes=writes, limit=limit)
@@ -170,8 +170,7 @@ def _add_url(config: Path, url: str) -> bool:
 @contextmanager
 def _database() -> Iterator[psycopg.Connection[Any]]:
     """Give a connection to the team's database, whose tables are made if need be."""
-    from memtool.team.postgres.connection import connect, refusals
-    from memtool.team.postgres.schema import migrate
+    from memtool.team.postgres.connection import connect, migrate, refusals
 
     environ = environment()
     address = settings_module.database_address(settings_module.load(None, environ), environ)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from memtool.embeddings import Embedder
     from memtool.index.engine import Index, Place
     from memtool.team.postgres.connection import Database
-    from memtool.team.postgres.followed import FollowedDatabase
+    from memtool.team.postgres.engine import FollowedDatabase
     from memtool.team.postgres.tables import PostgresTables
     from memtool.workspace import Workspace
 
@@ -69,6 +69,6 @@ class PostgresEngine:
 
     def follow(self, embedder: Embedder) -> FollowedDatabase:
         """Return the index and the vectors that *embedder* made of it."""
-        from memtool.team.postgres.followed import FollowedDatabase
+        from memtool.team.postgres.engine import FollowedDatabase
 
         return FollowedDatabase(self.current, embedder)

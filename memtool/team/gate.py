@@ -8,21 +8,21 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import hmac
 import json
 import time
 from collections import defaultdict
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import copy_context
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from memtool.errors import DatabaseUnavailable, MemtoolError
-from memtool.team.audit import AuditEntry
 from memtool.team.postgres.connection import REQUEST_SECONDS, cut, in_use_by_request
 from memtool.team.service import MOST_AT_ONCE, Asking, TeamService, log
-from memtool.team.tokens import METRICS, READ, WRITE, NoToken, Token
-from memtool.team.webhook import is_genuine
+from memtool.team.tokens import METRICS, READ, WRITE, AuditEntry, NoToken, Token
 from memtool.web.agent_server import PATHS
 from memtool.web.gate import HEALTH, LARGEST_BODY, PATIENCE, GuardedAnswer, check_ready, headers_of, whole_body
 from memtool.web.life import Life
@@ -242,3 +242,17 @@ def _check(token: Token, path: str, *, wrote: bool) -> None:
     needed = METRICS if path == METRICS_PATH else WRITE if wrote else READ
     if needed not in token.scopes and not (needed == READ and WRITE in token.scopes):
         raise Refusal(403, f"your token has no scope '{needed}'", "Ask whoever runs the service for another token.")
+
+
+SHORTEST_SECRET = 16  # characters
+
+
+def is_genuine(secret: str, headers: Mapping[str, str], body: bytes) -> bool:
+    """Return whether whoever sent *body* knows *secret*. Names of *headers* are in small letters."""
+    if len(secret) < SHORTEST_SECRET:
+        return False
+    key = secret.encode()
+    if signature := headers.get("x-hub-signature-256"):
+        wanted = "sha256=" + hmac.new(key, body, hashlib.sha256).hexdigest()
+        return hmac.compare_digest(signature.encode("latin-1", "replace"), wanted.encode())
+    return hmac.compare_digest(headers.get("x-gitlab-token", "").encode("latin-1", "replace"), key)

@@ -19,13 +19,11 @@ from memtool.index.engine import place_of, use_index
 from memtool.memory.memories import get_memory
 from memtool.recall.framing import is_line_id
 from memtool.settings import Settings
-from memtool.team.audit import AuditEntry, record
 from memtool.team.clones import Clone, clones_of
-from memtool.team.keeper import Keeper
-from memtool.team.model import TeamModel
+from memtool.team.keeper import Keeper, TeamModel
 from memtool.team.postgres import connection
 from memtool.team.postgres.connection import LOCK_SECONDS, connection_options, make_ready, refusals
-from memtool.team.tokens import WRITE, Token, recognised
+from memtool.team.tokens import WRITE, AuditEntry, Token, recognised, record
 from memtool.vault.layout import FACTS_FILE, Vault
 from memtool.vault.project_area import area_name
 from memtool.workspace import Workspace

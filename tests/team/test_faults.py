@@ -23,8 +23,7 @@ from team.people import OKAPI, People, check_all
 from team.proxy import Way
 from team.team_server import PATIENCE, Answer, TeamServer
 
-from memtool.team.postgres.connection import connect
-from memtool.team.postgres.schema import migrate
+from memtool.team.postgres.connection import connect, migrate
 
 pytestmark = pytest.mark.slow
 ENDS_WITHIN = 10.0  # seconds

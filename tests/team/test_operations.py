@@ -14,8 +14,7 @@ import pytest
 from postgres_server import PostgresServer, new_database
 from team.team_server import TeamServer
 
-from memtool.team.postgres.connection import connect
-from memtool.team.postgres.schema import migrate
+from memtool.team.postgres.connection import connect, migrate
 
 pytestmark = pytest.mark.slow
 

@@ -21,8 +21,8 @@ from memtool.capture.turns import Turn
 from memtool.errors import DatabaseUnavailable, OnlyReading
 from memtool.settings import Settings
 from memtool.team import service as service_module
-from memtool.team.audit import read_audit
 from memtool.team.postgres.connection import connect
+from memtool.team.tokens import read_audit
 from memtool.vault.layout import Vault
 
 pytestmark = pytest.mark.slow

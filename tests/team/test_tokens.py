@@ -10,15 +10,17 @@ import pytest
 from hypothesis import given, strategies as st
 
 from memtool.errors import UsageError
-from memtool.team.audit import AuditEntry, read_audit, record
 from memtool.team.postgres.connection import connect
 from memtool.team.tokens import (
+    AuditEntry,
     NoToken,
     Token,
     TokenNotFound,
     add_token,
     list_tokens,
+    read_audit,
     recognised,
+    record,
     revoke_token,
     rotate_token,
     text_of,

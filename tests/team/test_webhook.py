@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 import pytest
 from hypothesis import given, strategies as st
 
-from memtool.team.webhook import is_genuine
+from memtool.team.gate import is_genuine
 
 SECRET = "It's a Secret to Everybody"
 

@@ -10,22 +10,36 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
 
 from memtool.errors import Busy, DatabaseUnavailable, SchemaMismatch
 from memtool.index import engine, schema as sqlite_schema
 from memtool.index.engine import FIRST_PATIENCE, Index, Place, Unbuilt, apply
-from memtool.team.postgres import schema
-from memtool.team.postgres.connection import WRITER, Database, enter, reach, refusals
-from memtool.team.postgres.tables import PostgresTables
+from memtool.team.postgres.connection import (
+    READER,
+    WRITER,
+    Database,
+    check_schema,
+    connection_to,
+    enter,
+    migrate,
+    reach,
+    refusals,
+)
+from memtool.team.postgres.tables import NAMED_NOTE, PostgresTables, SharedTables
 from memtool.team.postgres.vectors import PostgresVectors, open_vectors
 from memtool.team.postgres.writer import PostgresWriter, forget_rows, settled_hash
 from memtool.vault.scan import Changes, Scan, changes
 
 if TYPE_CHECKING:
     import psycopg
+    from numpy.typing import NDArray
 
+    from memtool.embeddings import Embedder
     from memtool.index.tables import VectorShelf
 
 T = TypeVar("T")
@@ -84,19 +98,42 @@ def use_database(place: Place, database: Database, use: Callable[[Index], T], *,
         Busy: another process is building the first index; or it is `Unbuilt`.
     """
     if place.migrates:
-        schema.migrate(database.address)
+        migrate(database.address)
     with refusals(), database.connection() as db:
-        schema.check(db)
+        check_schema(db)
         index = PostgresIndex(place, PostgresTables(db, vault_number(db, database.vault)), database)
         if rebuild and index.db.row().fingerprint:
             _rebuild(index)
         else:
             _refresh(index)
         if (allowed := reach.get()) and allowed.projects:
-            from memtool.team.postgres.shared import SharedTables
-
             index.db = SharedTables(db, [index.db.vault], allowed.projects)
         return use(index)
+
+
+def use_vaults(place: Place, address: str, names: Sequence[str], use: Callable[[Index], T]) -> tuple[T, list[str]]:
+    """Return what *use* makes of the indexes of the vaults called *names*, as they are; and which of these have none.
+
+    A path begins with the name of its vault and `//`. *place* is that of any of the vaults.
+
+    Raises:
+        OnlyReading: one of them is none that whoever asks may see.
+        DatabaseUnavailable, SchemaMismatch: the server refuses.
+    """
+    allowed = reach.get()
+    database = Database(address, ", ".join(names))
+    for name in names:
+        Database(address, name).check()
+    with connection_to(address) as db:
+        check_schema(db)
+        with db.transaction():
+            enter(db, READER, [])
+            db.execute("SELECT set_config('memtool.names', %s::text[]::text, true)", (list(names),))
+            find = "SELECT id, name FROM memtool.vault WHERE name = ANY(%s) AND fingerprint = %s"
+            built = dict(db.execute(find, (list(names), sqlite_schema.fingerprint(place.vault.daily))).fetchall())
+        tables = SharedTables(db, built, allowed.projects if allowed else ())
+        tables.columns_of_note = NAMED_NOTE
+        return use(PostgresIndex(place, tables, database)), [name for name in names if name not in built.values()]
 
 
 @contextlib.contextmanager
@@ -108,7 +145,7 @@ def current_tables(database: Database, daily: str) -> Iterator[PostgresTables]:
     """
     try:
         with refusals(), database.connection() as db:
-            schema.check(db)
+            check_schema(db)
             tables = PostgresTables(db, vault_number(db, database.vault))
             if tables.row().fingerprint != sqlite_schema.fingerprint(daily):
                 raise Busy("there is no index yet")
@@ -223,3 +260,72 @@ def _lock(tables: PostgresTables, kind: int, patience: float) -> Iterator[None]:
     finally:
         with contextlib.suppress(Exception):  # a connection that is gone has let go of it
             tables.db.execute("SELECT pg_advisory_unlock(%s::int, %s::int)", key)
+
+
+class FollowedDatabase:
+    """The index that *current* gives. What was read of the vectors is kept, and only what came since is read."""
+
+    def __init__(self, current: Callable[[], AbstractContextManager[PostgresTables]], embedder: Embedder) -> None:
+        self._current = current
+        self._embedder = embedder
+        self._held = _Held(embedder.dimension)
+        self._open = contextlib.ExitStack()
+        self._tables: PostgresTables | None = None
+
+    def state(self) -> object:
+        """See `memtool.index.tables.Followed`."""
+        with self._connected() as tables:
+            return tables.row(), tables.embedded_up_to(self._embedder.name)
+
+    @contextlib.contextmanager
+    def opened(self) -> Iterator[tuple[PostgresTables, _Held]]:
+        """See `memtool.index.tables.Followed`."""
+        with self._connected() as tables:
+            self._held.shelf = open_vectors(tables, self._embedder.name, self._embedder.dimension)
+            yield tables, self._held
+
+    def close(self) -> None:
+        """Close the connection; the next question opens another one."""
+        self._tables = None
+        with contextlib.suppress(Exception):  # a connection that is gone
+            self._open.close()
+
+    @contextlib.contextmanager
+    def _connected(self) -> Iterator[PostgresTables]:
+        """Give the tables, over the connection at hand. A lost one is an error once, and then another is opened."""
+        try:
+            if self._tables is None:
+                self._tables = self._open.enter_context(self._current())
+            with refusals():
+                yield self._tables
+        except (Busy, DatabaseUnavailable) as error:
+            self.close()
+            raise Busy(str(error)) from None
+
+
+class _Held:
+    """The vectors that were asked for last, in full precision."""
+
+    def __init__(self, dimension: int) -> None:
+        self.shelf: PostgresVectors | None = None  # from which more are read
+        self._hashes = np.empty(0, np.int64)  # in order
+        self._matrix = np.empty((0, dimension), np.float32)
+
+    def rows(self, hashes: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the row of each of *hashes*, -1 where it has no vector; only these are held from now on."""
+        asked = np.asarray(hashes, np.int64)
+        unknown = np.setdiff1d(asked, self._hashes)
+        if self.shelf and len(unknown):
+            kept = np.isin(self._hashes, asked)
+            new, vectors = self.shelf.read(unknown.tolist())
+            found = np.concatenate([self._hashes[kept], np.array(new, np.int64)])
+            order = np.argsort(found)
+            self._hashes, self._matrix = found[order], np.concatenate([self._matrix[kept], vectors])[order]
+        if not len(self._hashes):
+            return np.full(len(asked), -1, np.int64)
+        places = np.minimum(np.searchsorted(self._hashes, asked), len(self._hashes) - 1)
+        return np.where(self._hashes[places] == asked, places, -1)
+
+    def matrix(self) -> NDArray[np.float32]:
+        """Return all vectors: (rows, dimension)."""
+        return self._matrix

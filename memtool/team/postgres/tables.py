@@ -6,12 +6,12 @@ import contextlib
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from memtool.index.lexical import MOST_TERMS
-from memtool.team.postgres.connection import READER, WRITER, enter
+from memtool.team.postgres.connection import GUEST, READER, WRITER, enter
 from memtool.team.postgres.postings import Postings, kept
 
 if TYPE_CHECKING:
@@ -290,3 +290,76 @@ def _translated(sql: str, which: str, note: str) -> str:
 def _storable(value: Any) -> Any:  # noqa: ANN401
     """Return a text without the character that PostgreSQL does not store."""
     return value.replace("\0", "\ufffd") if isinstance(value, str) else value
+
+
+T = TypeVar("T")
+BESIDE = "//"  # between the name of a vault and a path in it
+_NO_CHUNK = (1 << 63) - 1  # behind all that there are
+NAMED_NOTE = (
+    f"id, vault, (SELECT v.name FROM memtool.vault AS v WHERE v.id = note.vault) || '{BESIDE}' || ref AS ref,"
+    " size, mtime_ns, read_at_ns, hash, title, problem, names"
+)
+
+
+class SharedTables(PostgresTables):
+    """The tables of *vaults*, by number, of which *projects* may be seen, or all where none is named."""
+
+    def __init__(self, db: psycopg.Connection[Any], vaults: Iterable[int], projects: Iterable[str] = ()) -> None:
+        self._vaults = np.array(sorted(vaults), np.int64)
+        # As the `lower` of a database with the collation C: letters of ASCII only.
+        self._projects = [name.encode("utf-8", "replace").lower().decode() for name in projects]
+        self._starts = np.zeros(len(self._vaults) + 1, np.int64)  # the first number of each vault's chunks
+        super().__init__(db, int(self._vaults[0]) if len(self._vaults) == 1 else 0)
+        if len(self._vaults) != 1:
+            self.which = f"IN ({', '.join(map(str, self._vaults)) or 'NULL'})"
+
+    def enter(self) -> None:
+        """See `PostgresTables`."""
+        role = GUEST if self._projects else READER
+        enter(self.db, role, self._vaults.tolist(), projects=self._projects, local=False)
+
+    def frequencies(self, terms: Iterable[str]) -> dict[str, int]:
+        """Return in how many chunks each of *terms* occurs."""
+        if not self._projects:
+            return super().frequencies(terms)
+        asked = list(terms)
+        found = self._occurrences(asked)  # counted there: what the database has counted is of all projects
+        return {term: len(found.of(term).chunks) for term in asked}
+
+    def embedded_up_to(self, model: str) -> int:  # noqa: ARG002
+        """Return a number behind all chunks: whoever sees a part makes no vectors."""
+        return _NO_CHUNK
+
+    def _ids(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        at = np.searchsorted(self._starts, numbers, side="right") - 1
+        ids: NDArray[np.int64] = (self._vaults[at] << VAULT_BITS) + numbers - self._starts[at]
+        return ids
+
+    def _begin(self) -> None:
+        self.db.execute(BEGIN)
+
+    def _no_postings(self) -> Postings:
+        find = f"SELECT id, last_chunk, chunks, terms, dead FROM memtool.vault WHERE id {self.which}"
+        rows = {row[0]: row[1:] for row in self.db.execute(find, binary=True)}
+        about = [rows.get(vault, (0, 0, 0, b"")) for vault in self._vaults.tolist()]
+        self._starts = np.cumsum([0, *(last + 1 for last, *_ in about)])
+        chunks, terms = sum(row[1] for row in about), sum(row[2] for row in about)
+        if not self._projects:
+            dead = b"".join(_shifted(row[3], start) for row, start in zip(about, self._starts.tolist(), strict=False))
+            return Postings(chunks, terms, int(self._starts[-1]), dead)
+        seen = int(next(iter(self.execute("SELECT count(*) FROM chunk")))[0])
+        mean = terms / (chunks or 1)  # of all projects: how long a chunk is on average
+        return Postings(seen, round(mean * seen), int(self._starts[-1]), b"")
+
+    def _posting_rows(self, terms: Sequence[str], columns: str) -> Iterator[Sequence[Any]]:
+        own = f"posting WHERE vault {self.which} AND term = ANY(%s)"
+        rows = "postings_of_projects(%s)" if self._projects else own
+        find = f"SELECT vault, term, {columns} FROM memtool.{rows} ORDER BY vault, segment"
+        for vault, term, chunks, *others in self.db.execute(find, (list(terms),), binary=True):
+            start = int(self._starts[np.searchsorted(self._vaults, vault)])
+            yield (term, _shifted(chunks, start), *others)
+
+
+def _shifted(numbers: bytes, start: int) -> bytes:
+    """Return packed *numbers* of a vault as they are counted behind *start* others."""
+    return (np.frombuffer(numbers, "<i4") + np.int32(start)).astype("<i4").tobytes()

@@ -18,8 +18,7 @@ from memtool.index import engine
 from memtool.index.engine import Index, use_index
 from memtool.index.semantic import chunks_waiting, embed, forget_unused, open_vectors
 from memtool.team.engine import PostgresEngine
-from memtool.team.postgres.connection import Database
-from memtool.team.postgres.schema import migrate
+from memtool.team.postgres.connection import Database, migrate
 from memtool.team.postgres.tables import PostgresTables
 from memtool.team.postgres.vectors import PostgresVectors
 

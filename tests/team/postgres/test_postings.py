@@ -11,10 +11,9 @@ from index.notebook import LONG_AGO_NS, Notebook
 from postgres_server import new_database
 
 from memtool.team.engine import PostgresEngine
-from memtool.team.postgres import postings, schema
-from memtool.team.postgres.connection import Database, connect
+from memtool.team.postgres import connection, postings
+from memtool.team.postgres.connection import Database, connect, known_migrations, migrate
 from memtool.team.postgres.postings import NewPostings, Postings, StateCache
-from memtool.team.postgres.schema import known_migrations, migrate
 
 
 def test_what_was_used_long_ago_goes_first() -> None:
@@ -77,7 +76,7 @@ def test_a_second_search_reads_no_postings_again_until_something_is_written(
 def test_an_older_database_gets_its_lists_of_words(postgres: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with new_database(postgres) as dsn:
         with monkeypatch.context() as older:
-            older.setattr(schema, "known_migrations", lambda: known_migrations()[:1])
+            older.setattr(connection, "known_migrations", lambda: known_migrations()[:1])
             migrate(dsn)
         with contextlib.closing(connect(dsn)) as db:
             db.execute(

@@ -10,9 +10,17 @@ import pytest
 from postgres_server import new_database
 
 from memtool.errors import DatabaseUnavailable, SchemaMismatch
-from memtool.team.postgres import schema
-from memtool.team.postgres.connection import READER, WRITER, connect, enter
-from memtool.team.postgres.schema import Migration, check, known_migrations, migrate
+from memtool.team.postgres import connection
+from memtool.team.postgres.connection import (
+    READER,
+    WRITER,
+    Migration,
+    check_schema,
+    connect,
+    enter,
+    known_migrations,
+    migrate,
+)
 
 psycopg = pytest.importorskip("psycopg", reason="the extra [postgres] is not installed")
 
@@ -26,7 +34,7 @@ def empty(postgres: str) -> Iterator[str]:
 
 def refusal(dsn: str) -> str:
     with contextlib.closing(connect(dsn)) as db, pytest.raises(SchemaMismatch) as caught:
-        check(db)
+        check_schema(db)
     return str(caught.value)
 
 
@@ -37,7 +45,7 @@ def test_many_who_migrate_at_once_apply_each_step_once(empty: str) -> None:
     names = [each.name for each in known_migrations()]
     assert sorted(applied, key=len) == [[], [], [], names]
     with contextlib.closing(connect(empty)) as db:
-        check(db)
+        check_schema(db)
 
 
 def test_the_numbers_of_the_migrations_are_unique() -> None:
@@ -53,11 +61,11 @@ def test_a_reader_says_that_there_are_no_tables(empty: str) -> None:
 
 def test_a_reader_says_that_an_older_memtool_made_the_tables(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
     more = (*known_migrations(), Migration(9999, "9999-later.sql", "SELECT 1"))
-    monkeypatch.setattr(schema, "known_migrations", lambda: more)
+    monkeypatch.setattr(connection, "known_migrations", lambda: more)
     assert refusal(database) == "the database has the tables of an older memtool"
     assert migrate(database) == ["9999-later.sql"]
     with contextlib.closing(connect(database)) as db:
-        check(db)
+        check_schema(db)
 
 
 @pytest.mark.parametrize("compatible", [True, False])
@@ -65,7 +73,7 @@ def test_only_a_compatible_newer_step_leaves_an_older_memtool_at_work(database: 
     with contextlib.closing(connect(database)) as db:
         db.execute("INSERT INTO memtool.migration VALUES (9999, '9999-later.sql', %s)", (compatible,))
         if compatible:
-            check(db)
+            check_schema(db)
             assert migrate(database) == []
             return
     assert refusal(database) == "a newer memtool made the tables of the database"
@@ -75,7 +83,7 @@ def test_only_a_compatible_newer_step_leaves_an_older_memtool_at_work(database: 
 
 def test_a_step_that_fails_leaves_nothing_behind(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
     broken = Migration(9999, "9999-broken.sql", "CREATE TABLE memtool.half (id int); SELECT 1 / 0")
-    monkeypatch.setattr(schema, "known_migrations", lambda: (*known_migrations(), broken))
+    monkeypatch.setattr(connection, "known_migrations", lambda: (*known_migrations(), broken))
     with pytest.raises(psycopg.errors.DivisionByZero):
         migrate(database)
     with contextlib.closing(connect(database)) as db:

@@ -17,8 +17,8 @@ from memtool.index.filters import Filter
 from memtool.index.search import newest, search
 from memtool.team.engine import PostgresEngine
 from memtool.team.postgres.connection import GUEST, Database, Reach, connect, enter, reach
+from memtool.team.postgres.engine import use_vaults
 from memtool.team.postgres.postings import NewPostings
-from memtool.team.postgres.shared import use_vaults
 
 psycopg = pytest.importorskip("psycopg", reason="the extra [postgres] is not installed")
 pytestmark = pytest.mark.slow

@@ -1,7 +1,7 @@
 -- compatible
 -- Whoever may read some projects only reads in the role memtool_guest: of each table it sees the rows of the projects that
 -- the setting `memtool.projects` lists, in small letters, and none without it. Postings and counts hold numbers of all
--- chunks: those that a guest does not see are left out before anything is counted (memtool/team/postgres/shared.py).
+-- chunks: those that a guest does not see are left out before anything is counted (memtool/team/postgres/tables.py).
 
 DO $$
 BEGIN
