@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from memtool.workspace import Workspace
 
 COMMANDS = {"team": "memtool.team.command:command"}  # by the name of the command
-SERVICES = {"postgres": "memtool.team.app:serve_team"}  # by the engine of the vaults that are served
+SERVICES = {"postgres": "memtool.team.command:serve_team"}  # by the engine of the vaults that are served
 CHECKS = "memtool.team.checks:team_checks"
 _MEMBER = "memtool.team.member"
 

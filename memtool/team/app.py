@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import sys
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
-import click
 from anyio import to_thread
 from fastapi import FastAPI, Query
 from fastapi.responses import JSONResponse, PlainTextResponse
@@ -20,18 +16,13 @@ from pydantic import Field
 from starlette.routing import Route
 
 from memtool import __version__
-from memtool.cli import output
-from memtool.errors import BadSetting, ProviderMissing
 from memtool.index.engine import Index, place_of
-from memtool.installation import how_to_add
 from memtool.memory.memories import uses_of
 from memtool.memory.search import search_memories, source_of
 from memtool.recall.budget import MOST_TOKENS, BlockLine, BlockPart, fit
 from memtool.recall.start.remembered import remembered
 from memtool.recall.uses import count_uses
-from memtool.settings import database_address, load
-from memtool.team.gate import METRICS_PATH, TeamGate
-from memtool.team.postgres.connection import migrate
+from memtool.team.gate import METRICS_PATH
 from memtool.team.postgres.engine import use_vaults
 from memtool.team.postgres.tables import BESIDE
 from memtool.team.service import MOST_AT_ONCE, TeamService, metrics_text, shown_memories
@@ -44,7 +35,6 @@ from memtool.web.gate import HEALTH
 from memtool.web.life import READY, STARTING, Life
 from memtool.web.memory_api import add_memory_calls
 from memtool.web.request_search import SearchAsked, Searched, answer_fields, memory_fields, search_vault
-from memtool.web.server import listening, run, share_memory, stopped_by_signals
 from memtool.web.turns_api import add_turn_calls
 from memtool.workspace import Workspace
 
@@ -231,13 +221,11 @@ def standing_parts(service: TeamService, vault: str, project: str) -> list[dict[
     parts = remembered(work, project, wanted._replace(kinds=kinds), with_memory=False)
     if token.projects:
         parts = list(_shown(work, parts))
-    chosen = fit(parts, min(wanted.session_tokens, MOST_TOKENS))
-    return [{**_fields_of(part), "lines": [_fields_of_line(line) for line in part.lines]} for part in chosen]
+    return [_fields_of(part) for part in fit(parts, min(wanted.session_tokens, MOST_TOKENS))]
 
 
-def _shown(work: Workspace, parts: Iterable[BlockPart]) -> Iterator[BlockPart]:
+def _shown(work: Workspace, parts: Sequence[BlockPart]) -> Iterator[BlockPart]:
     """Give *parts* with the lines that the database shows to this token: files hold all projects."""
-    parts = list(parts)
     shown = shown_memories(work, {_path_of(line) for part in parts for line in part.lines})
     for part in parts:
         lines = (line for line in part.lines if (_path_of(line), line.key.partition("#")[2]) in shown)
@@ -250,11 +238,8 @@ def _path_of(line: BlockLine) -> str:
 
 
 def _fields_of(part: BlockPart) -> dict[str, Any]:
-    return {"kind": part.kind, "title": part.title, "path": part.path}
-
-
-def _fields_of_line(line: BlockLine) -> dict[str, Any]:
-    return {"text": line.text, "said": line.said, "place": line.ref, "where": line.where}
+    lines = [{"text": line.text, "said": line.said, "place": line.ref, "where": line.where} for line in part.lines]
+    return {"kind": part.kind, "title": part.title, "path": part.path, "lines": lines}
 
 
 def _apart(hit: Found) -> tuple[str, Found]:
@@ -292,47 +277,3 @@ def _told(service: TeamService, found: Searched, hits: Sequence[tuple[str, Found
     today = service.clock().date()
     pairs = zip(hits, found.similarity, strict=True)
     return [{"vault": name, **memory_fields(hit, like, uses[name], today)} for (name, hit), like in pairs]
-
-
-_GRACE = 2.5  # seconds for requests, when the service ends: then their connections are cut
-
-
-def serve_team(environ: Mapping[str, str], *, host: str, port: int | None, as_json: bool) -> None:
-    """Serve the vaults that the user's own settings name until somebody stops it.
-
-    Raises:
-        ProviderMissing: a library is not installed.
-        BadSetting: the settings name no vaults or no database, or *host* is no address.
-        MemtoolError: the port is taken, or the database refuses.
-    """
-    if find_spec("psycopg_pool") is None:
-        raise ProviderMissing("psycopg is not installed", hint=how_to_add("postgres"))
-    known = load(None, environ)
-    address = database_address(known, environ)
-    if not address or not known.team.vaults:
-        missing = "vault is named that a team shares" if address else "database is named"
-        raise BadSetting(f"no {missing}", hint="Set `[team] vaults` and `[index] dsn`: docs/team.md.")
-    migrate(address)
-    service = TeamService(known, environ, Path.home(), address, lambda: datetime.now().astimezone())
-    share_memory()
-    _bound_files(service.max_bytes)
-    with listening(host, port) as listener:
-        life = Life(grace=_GRACE)
-        at, port, *_ = listener.getsockname()
-        url = f"http://[{at}]:{port}" if ":" in at else f"http://{at}:{port}"
-        with stopped_by_signals(life):
-            if as_json:
-                output.emit_json_line({"state": "starting", "url": url, "vaults": list(service.clones)})
-            else:
-                click.echo(f"Serving {', '.join(service.clones)} at {url}")
-            run(TeamGate(make_team_app(service, life), service, life), life, listener)
-
-
-def _bound_files(max_bytes: int) -> None:
-    """Let neither this process nor the git that it runs write a larger file, such as a remote's pack without an end."""
-    if sys.platform != "win32":
-        import resource
-
-        _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
-        wanted = max_bytes if most == resource.RLIM_INFINITY else min(max_bytes, most)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (wanted, most))

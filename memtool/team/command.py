@@ -6,9 +6,10 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,8 @@ import click
 
 from memtool import settings as settings_module
 from memtool.cli import output
-from memtool.errors import BadSetting, NotWritable
+from memtool.errors import BadSetting, NotWritable, ProviderMissing
+from memtool.installation import how_to_add
 from memtool.settings import environment
 from memtool.team import tokens
 from memtool.team.tokens import SCOPES, Token
@@ -200,3 +202,51 @@ def _fields(each: Token, now: datetime) -> dict[str, Any]:
 
 def _now() -> datetime:
     return datetime.now(UTC)
+
+
+def serve_team(environ: Mapping[str, str], *, host: str, port: int | None, as_json: bool) -> None:
+    """Serve the vaults that the user's own settings name until somebody stops it.
+
+    Raises:
+        ProviderMissing: a library is not installed.
+        BadSetting: the settings name no vaults or no database, or *host* is no address.
+        MemtoolError: the port is taken, or the database refuses.
+    """
+    if find_spec("psycopg_pool") is None:
+        raise ProviderMissing("psycopg is not installed", hint=how_to_add("postgres"))
+    from memtool.team.app import make_team_app
+    from memtool.team.gate import TeamGate
+    from memtool.team.postgres.connection import migrate
+    from memtool.team.service import TeamService
+    from memtool.web.life import Life
+    from memtool.web.server import listening, run, share_memory, stopped_by_signals
+
+    known = settings_module.load(None, environ)
+    address = settings_module.database_address(known, environ)
+    if not address or not known.team.vaults:
+        missing = "vault is named that a team shares" if address else "database is named"
+        raise BadSetting(f"no {missing}", hint="Set `[team] vaults` and `[index] dsn`: docs/team.md.")
+    migrate(address)
+    service = TeamService(known, environ, Path.home(), address, lambda: datetime.now().astimezone())
+    share_memory()
+    _bound_files(service.max_bytes)
+    with listening(host, port) as listener:
+        life = Life(grace=2.5)  # seconds for requests when it ends: then their connections are cut
+        at, port, *_ = listener.getsockname()
+        url = f"http://[{at}]:{port}" if ":" in at else f"http://{at}:{port}"
+        with stopped_by_signals(life):
+            if as_json:
+                output.emit_json_line({"state": "starting", "url": url, "vaults": list(service.clones)})
+            else:
+                click.echo(f"Serving {', '.join(service.clones)} at {url}")
+            run(TeamGate(make_team_app(service, life), service, life), life, listener)
+
+
+def _bound_files(max_bytes: int) -> None:
+    """Let neither this process nor the git that it runs write a larger file, such as a remote's pack without an end."""
+    if sys.platform != "win32":
+        import resource
+
+        _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+        wanted = max_bytes if most == resource.RLIM_INFINITY else min(max_bytes, most)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (wanted, most))
