@@ -57,7 +57,7 @@ def main(arguments: list[str]) -> int:
     """Print what each journey touches; of one that is named, the functions, too."""
     print(f"{'journey':<12}{'functions':>10}{'files':>8}{''.join(f'{cost:>8}' for cost in COSTS)}")
     for name in arguments or JOURNEYS:
-        called, costs = _traced(name)
+        called, costs = traced(name)
         counts = (len(called), *costs.values())
         print(f"{name:<12}{sum(map(len, called.values())):>10}{''.join(f'{count:>8}' for count in counts)}")
         for file, functions in called.items() if arguments else ():
@@ -65,7 +65,7 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def _traced(name: str) -> tuple[dict[str, list[str]], dict[str, int]]:
+def traced(name: str) -> tuple[dict[str, list[str]], dict[str, int]]:
     """Return the functions that a journey calls, by file, and its costs."""
     with tempfile.TemporaryDirectory(prefix="memtool-journey-") as folder:
         place = Path(folder).resolve()

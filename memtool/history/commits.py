@@ -13,11 +13,11 @@ from typing import NamedTuple
 
 from memtool.errors import HistoryFailed
 from memtool.git import FROM_STDIN, ask, blob_of, environment, refused, tell
-from memtool.history.repository import AUTHOR, FEW, Repository, open_repository
+from memtool.history import limits
+from memtool.history.repository import AUTHOR, Repository, open_repository
 
 SIGNATURE = "Memtool"  # the trailer of memtool's own commits
 
-_PACKED = 10_000  # files in one pack: git compares each new content with all others in it
 _UNCHECKED = ("-c", "core.safecrlf=false")
 # A commit may tidy up. In the background that would outlive us and hold the folder; of many files, the next one does.
 _UNTIDIED = ("-c", "gc.auto=0", "-c", "maintenance.auto=false")
@@ -65,7 +65,7 @@ def commit(
     message = signed(message) if is_ours else message
     if len(wanted) == 1 and is_ours and (made := _commit_known(at, wanted[0], message, author)):
         return made
-    is_many = len(wanted) > FEW and _stage_many(at.top, wanted, timeout)
+    is_many = len(wanted) > limits.FEW_FILES and _stage_many(at.top, wanted, timeout)
     problem = None if is_many else _stage_few(at, wanted, timeout)
     committing = [*_UNCHECKED, *_IN_FOREGROUND, *(_UNTIDIED if is_many else ()), *at.author_options, "commit"]
     committing += ["--quiet", "--cleanup=whitespace", f"--message={message}"]
@@ -114,7 +114,7 @@ def _stage_many(folder: Path, names: Sequence[str], timeout: float | None) -> bo
     packs = version is not None and (int(version[1]), int(version[2])) >= (2, 38)
     packing = ("-c", "core.bigFileThreshold=1", "-c", "pack.compression=1") if packs else ()
     adding = (*_UNCHECKED, *packing, "update-index", "-z", "--add", "--remove", "--stdin")
-    parts = (kept[start : start + _PACKED] for start in range(0, len(kept), _PACKED))
+    parts = (kept[start : start + limits.PACKED_FILES] for start in range(0, len(kept), limits.PACKED_FILES))
     return all(ask(folder, *adding, paths=part, timeout=timeout).code == 0 for part in parts)
 
 

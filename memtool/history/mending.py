@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 from memtool.errors import MemtoolError, NoteChanged, NotWritable
 from memtool.git import FROM_STDIN, ask, tell
+from memtool.history import limits
 from memtool.history.changes import MEND, UNDOES
 from memtool.history.commits import NewContent, commit, commit_contents, is_signed
 from memtool.history.repository import Repository, get_own_repository, own_repository
@@ -27,8 +28,6 @@ from memtool.vault.layout import Vault
 from memtool.vault.marks import FIRST, holds_two_texts
 
 _MESSAGE = f"{MEND}: what a run that was killed had written\n\nIt could not commit that any more."
-_LONGEST = 120.0  # seconds that a merge takes
-_CLOCK = 2.0  # seconds by which the times of two files may differ
 
 
 @contextmanager
@@ -60,7 +59,7 @@ def mend(vault: Vault, left: CutOff) -> None:
             return
         for path in _left_by_git(vault.root):
             with suppress(OSError):
-                if path.lstat().st_mtime >= left.at - _CLOCK:
+                if path.lstat().st_mtime >= left.at - limits.CLOCK:
                     path.unlink()
         complete_merge(vault)
         for plan in left.plans:
@@ -121,7 +120,7 @@ def _is_written(path: Path, began: float) -> bool:
     """Return whether the file at *path* was written while a merge that *began* then may have been at work."""
     with suppress(OSError):
         about = path.lstat()
-        return stat.S_ISREG(about.st_mode) and began - _CLOCK <= about.st_mtime <= began + _LONGEST
+        return stat.S_ISREG(about.st_mode) and began - limits.CLOCK <= about.st_mtime <= began + limits.MERGE
     return False
 
 

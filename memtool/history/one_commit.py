@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memtool.errors import HistoryFailed
-from memtool.history import commits
+from memtool.history import commits, limits
 from memtool.history.mending import locked
 from memtool.history.repository import Repository, look_at, own_repository, uncommitted_files
 from memtool.history.uncommitted import note_uncommitted, noted, take_noted
@@ -20,11 +20,6 @@ from memtool.vault.state import writing_in
 
 KEEP = "keep"  # the deed of committing what the user wrote, so that a change of ours can be undone by itself
 
-_PATIENCE = 30.0  # seconds; many sessions may want to write at once, and each commit takes a tenth of one
-_GIT_PATIENCE = 2.0  # seconds
-_PAUSE = 0.05
-_SHOWN = 10  # signs of a commit's name
-_LONGEST_SUBJECT = 72  # columns
 
 _looked: dict[Path, Repository | None] = {}  # of the vaults whose lock is held here
 
@@ -48,7 +43,7 @@ def alone(vault: Vault) -> Iterator[None]:
         Busy: others were at it all the time.
         NotWritable: the vault cannot be written.
     """
-    with locked(vault, timeout=_PATIENCE):
+    with locked(vault, timeout=limits.PATIENCE):
         _looked[vault.root] = None
         try:
             yield
@@ -75,23 +70,25 @@ def keep_edits(vault: Vault, refs: Sequence[str]) -> None:
 
 def commit(vault: Vault, refs: Sequence[str], deed: str, what: str, why: str = "") -> Kept:
     """Commit the files *refs*; a vault that is no repository of its own is left without a commit, and says so."""
-    subject = f"{deed}: {brief(what, _LONGEST_SUBJECT - width(deed) - 2)}"
+    subject = f"{deed}: {brief(what, limits.SUBJECT - width(deed) - 2)}"
     message = f"{subject}\n\n{why}" if why else subject
-    deadline = time.monotonic() + _GIT_PATIENCE
+    deadline = time.monotonic() + limits.GIT_PATIENCE
     while True:
         try:
             repository = _opened(vault)
             if repository is None:
                 return Kept(notice="nothing was committed: the vault is no git repository of its own (`memtool init`)")
             made = commits.commit(repository, refs, message, is_ours=deed != KEEP, author=vault.author)
-            return Kept(made[:_SHOWN], "" if made else "nothing was committed: for git, nothing has changed")
+            return Kept(
+                made[: limits.SHORT_COMMIT], "" if made else "nothing was committed: for git, nothing has changed"
+            )
         except HistoryFailed as error:
             # An editor may use the repository now.
             if "index.lock" not in str(error) or time.monotonic() >= deadline:
                 if deed != KEEP:
                     note_uncommitted(vault, refs)  # the next capture takes it along
                 return Kept(notice=f"the file is written, but not committed: {error}. {error.hint}")
-        time.sleep(_PAUSE)
+        time.sleep(limits.PAUSE)
 
 
 def _opened(vault: Vault) -> Repository | None:

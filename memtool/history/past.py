@@ -19,12 +19,11 @@ from typing import NamedTuple
 
 from memtool.errors import HistoryFailed, NotWritable, UsageError
 from memtool.git import tell
+from memtool.history import limits
 from memtool.history.changes import Change
 from memtool.history.repository import get_own_repository
 from memtool.vault.layout import SETTINGS_FILE, Vault, find_state_folder, open_vault, outer_folder, state_folder
 
-_KEPT = 4  # copies of one vault
-_CLOCKS = 2.0  # seconds by which the clock of a file system may be behind
 _INDEX = "index"  # the folder of it, in that of what is derived
 _DIFF_OPTIONS = (
     "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules", "--src-prefix=a/",
@@ -78,7 +77,7 @@ def past_vault(vault: Vault, moment: dt.datetime, cache: Path) -> Past:
     except OSError as error:
         raise NotWritable(f"cannot write '{folder}': {error.strerror}") from None
     os.utime(folder, (began, began))
-    for path in sorted(folder.parent.iterdir(), key=lambda path: path.stat().st_mtime, reverse=True)[_KEPT:]:
+    for path in sorted(folder.parent.iterdir(), key=lambda path: path.stat().st_mtime, reverse=True)[limits.COPIES :]:
         shutil.rmtree(path, ignore_errors=True)
     return Past(open_vault(folder), commit, moment)
 
@@ -111,7 +110,7 @@ def _check_out(vault: Vault, commit: str, made: Path, names: Sequence[str]) -> N
         tell(vault.root, "read-tree", commit, variables=variables)
         copying = ("-c", "core.symlinks=false", "checkout-index", "--force", f"--prefix={made}/", "-z", "--stdin")
         tell(vault.root, *copying, paths=names, variables=variables)
-        made_at = time.time() - 2 * _CLOCKS
+        made_at = time.time() - 2 * limits.CLOCK
         for name in names:
             with suppress(OSError):
                 os.utime(f"{made}/{name}", (made_at, made_at), follow_symlinks=False)
@@ -143,7 +142,7 @@ def _link_what_is_the_same(vault: Vault, commit: str, made: Path) -> set[str]:
 
 def _mend(vault: Vault, commit: str, folder: Path) -> None:
     """Write the files of the copy anew that were changed since it was used last."""
-    used = folder.stat().st_mtime - _CLOCKS
+    used = folder.stat().st_mtime - limits.CLOCK
     later = []
     for name in _names(vault, commit):
         try:

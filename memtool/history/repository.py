@@ -13,12 +13,12 @@ from typing import NamedTuple
 
 from memtool.errors import HistoryFailed
 from memtool.git import ask, blob_of, refused, tell
+from memtool.history import limits
 
 BRANCH = "main"
 AUTHOR = {"user.name": "memtool", "user.email": "memtool@localhost"}  # for users who have told git no name
 OWN_DRIVER = "merge.memtool.driver"  # the one program that memtool itself names: see `memtool.history.driver`
 
-FEW = 100  # files, for which one `git add` is quicker than the index by itself
 
 _STATUS = ("--no-renames", "--untracked-files=all", "--ignore-submodules=dirty")  # no git is run in submodules
 _UNFINISHED = {
@@ -218,7 +218,9 @@ def look_at(repository: Repository, names: Iterable[str]) -> Repository:
     """
     unique = list(dict.fromkeys(names))
     repository.refuse_unsafe(unique)
-    if len(unique) > FEW or (unique and tell(repository.top, "status", "--porcelain", "-z", *_STATUS, "--", *unique)):
+    if len(unique) > limits.FEW_FILES or (
+        unique and tell(repository.top, "status", "--porcelain", "-z", *_STATUS, "--", *unique)
+    ):
         return repository._replace(clean=None)
     there = ((name, repository.top / name) for name in unique)
     return repository._replace(clean={name: blob_of(path.read_bytes()) for name, path in there if path.is_file()})

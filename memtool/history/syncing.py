@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 from memtool.errors import HistoryFailed, RemoteFailed
 from memtool.git import GitAnswer, ask, setting_of, tell
+from memtool.history import limits
 from memtool.history.commits import commit, signed
 from memtool.history.driver import install_driver
 from memtool.history.mending import complete_merge, locked, settle
@@ -35,10 +36,6 @@ from memtool.vault.layout import Vault
 from memtool.vault.marks import BEGIN, holds_two_texts
 from memtool.vault.state import STATE_FOLDER, writing_in
 
-_TRIES = 5
-_TIMEOUT = 120.0  # seconds for the network
-_PATIENCE = 30.0  # seconds for others who are committing
-_NAMED = 5  # files in a sentence
 _NL = "\n\n"
 _SINCE = f"capture: what was written since{_NL}So that it is known on the other machines."
 
@@ -124,7 +121,7 @@ def sync(
         Busy: another sync of this vault is at work for too long.
     """
     get_own_repository(vault.root, _PROGRAMS).refuse_programs()
-    with locked(vault, "sync", timeout=_TIMEOUT):
+    with locked(vault, "sync", timeout=limits.NETWORK):
         return _sync(vault, wait, after_merge, before_commit, before_merge, join=join, edits=edits)
 
 
@@ -138,16 +135,16 @@ def _sync(
     join: bool,
     edits: bool,
 ) -> Synced:
-    with locked(vault, timeout=_PATIENCE):
+    with locked(vault, timeout=limits.PATIENCE):
         complete_merge(vault)
     get_own_repository(vault.root).refuse_unfinished()
     remote = find_remote(vault)
     install_driver(vault)
     received, aside = 0, dict[str, str]()
-    for attempt in range(1, _TRIES + 1):
+    for attempt in range(1, limits.PUSHES + 1):
         commit_noted(vault, _SINCE, before=before_commit)
         if edits and (names := uncommitted_files(vault.root)):
-            with locked(vault, timeout=_PATIENCE):
+            with locked(vault, timeout=limits.PATIENCE):
                 commit(vault.root, names, f"Edits of {counted(len(names), 'file')}", is_ours=False)
         fetch(vault, remote)
         refuse_purged(vault.root, remote.tracked)
@@ -163,7 +160,7 @@ def _sync(
             return Synced(remote.name, received, ahead, unsolved(vault), waiting, aside)
         wait(attempt)
     hint = "Nothing is lost. Sync again in a moment."
-    raise RemoteFailed(f"another machine was quicker {_TRIES} times in a row", hint=hint)
+    raise RemoteFailed(f"another machine was quicker {limits.PUSHES} times in a row", hint=hint)
 
 
 def find_remote(vault: Vault) -> Remote:
@@ -232,12 +229,12 @@ def _merge(vault: Vault, remote: Remote, count: int, *, join: bool) -> dict[str,
     options = ["--no-edit", "--no-stat", "--no-autostash", "--no-verify-signatures", message]
     options += ["--allow-unrelated-histories"] if join else []
     author = get_own_repository(vault.root).author_options
-    with locked(vault, timeout=_PATIENCE), vault.lock(), vault.lock("daily"):
+    with locked(vault, timeout=limits.PATIENCE), vault.lock(), vault.lock("daily"):
         commit_noted(vault, _SINCE, is_alone=True)
         news = tell(vault.root, "rev-parse", remote.tracked).strip()  # exactly what is looked at is merged
         with put_aside(vault, arrivals(vault, news)) as aside:
             note_plan(vault.root, {"merge": news, "head": tell(vault.root, "rev-parse", "HEAD").strip()})
-            answer = ask(vault.root, *_QUIET, *author, "merge", *options, news, timeout=_TIMEOUT)
+            answer = ask(vault.root, *_QUIET, *author, "merge", *options, news, timeout=limits.NETWORK)
             if answer.code == 0:
                 return aside
             if ask(vault.root, "rev-parse", "--quiet", "--verify", "MERGE_HEAD").code:
@@ -259,7 +256,7 @@ def _why_not(vault: Vault, remote: Remote, answer: GitAnswer) -> HistoryFailed:
     news = tell(vault.root, "diff", "--name-only", "--no-renames", "-z", f"HEAD...{remote.tracked}").split("\0")
     if both := [name for name in uncommitted_files(vault.root) if name in news]:
         hint = "Commit that, or let `memtool sync --edits` do it; then both are merged."
-        named = some_of([f"'{name}'" for name in both], _NAMED)
+        named = some_of([f"'{name}'" for name in both], limits.NAMED_FILES)
         sentence = f"another machine changed what you have changed and not committed: {named}"
         return HistoryFailed(sentence, hint=hint)
     return HistoryFailed(f"git cannot merge: {_first(answer)}")
@@ -280,7 +277,7 @@ def _push(vault: Vault, remote: Remote) -> bool:
 
 def over_network(vault: Vault, *args: str) -> GitAnswer:
     """Run git with the protocols that a remote may have, and return its answer."""
-    return ask(vault.root, *_QUIET, *args, timeout=_TIMEOUT, variables=_PROTOCOLS)
+    return ask(vault.root, *_QUIET, *args, timeout=limits.NETWORK, variables=_PROTOCOLS)
 
 
 def _failure(remote: Remote, answer: GitAnswer) -> RemoteFailed:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from memtool.errors import HistoryFailed, NoteChanged, NotWritable, OutsideVault, UsageError, VaultNotFound
 from memtool.git import tell
+from memtool.history import limits
 from memtool.history.commits import commit
 from memtool.history.driver import install_driver
 from memtool.history.repository import find_repository, has_commits, ignores, make_repository
@@ -21,7 +22,6 @@ from memtool.vault.state import write_state
 
 # Made although empty, to show where things go. git does not keep them: whoever writes there makes them again.
 FOLDERS = ("areas/projects/", "areas/patterns/", "areas/tools/", "daily/", "sessions/", "archive/")
-_MANY = 2_000  # notes: git takes seconds for so many
 _UNFINISHED = "first-commit"  # stands in the state folder until the first commit is made
 
 
@@ -151,7 +151,7 @@ def _commit(
         unfinished.unlink(missing_ok=True)
         return bool(commit(vault.root, ours, "Add what memtool needs")), []
     notes = [ref for ref in _notes(vault.root) if ref not in ours]
-    if len(notes) >= _MANY:
+    if len(notes) >= limits.MANY_NOTES:
         announce(f"committing the {len(notes):,} notes that are here to the vault's history, which may take minutes")
     committed = commit(vault.root, [*template, *notes], "Make a vault", timeout=None)
     unfinished.unlink()

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from memtool.history import limits
 from memtool.vault.layout import Vault
 from memtool.vault.state import append_state, make_state_folder, take_lines, waiting_lines
 
 _NAME = "uncommitted"
-_LARGEST = 16_777_216  # bytes; a file that is larger was not written by memtool
 
 
 def note_uncommitted(vault: Vault, refs: Iterable[str]) -> None:
@@ -23,7 +23,7 @@ def note_uncommitted(vault: Vault, refs: Iterable[str]) -> None:
 
 def noted(vault: Vault) -> list[str]:
     """Return the paths that were noted and not taken yet."""
-    return _refs(waiting_lines(vault.state_path / _NAME, largest=_LARGEST))
+    return _refs(waiting_lines(vault.state_path / _NAME, largest=limits.UNCOMMITTED))
 
 
 def take_noted(vault: Vault) -> Iterator[list[str]]:
@@ -32,7 +32,7 @@ def take_noted(vault: Vault) -> Iterator[list[str]]:
     Raises:
         OSError: they cannot be taken.
     """
-    yield from map(_refs, take_lines(vault.state_path / _NAME, largest=_LARGEST))
+    yield from map(_refs, take_lines(vault.state_path / _NAME, largest=limits.UNCOMMITTED))
 
 
 def _refs(lines: Iterable[bytes]) -> list[str]:

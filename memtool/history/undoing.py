@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from memtool.errors import BrokenVaultFile, HistoryFailed, NotWritable, UsageError
 from memtool.git import tell
+from memtool.history import limits
 from memtool.history.changes import CONSOLIDATE, INIT, UNDO, UNDOES, Change
 from memtool.history.mending import UndoStep, commit_steps, locked, write_step
 from memtool.history.merging import emptied, merge, merge_prose
@@ -21,11 +22,8 @@ from memtool.vault import files
 from memtool.vault.facts import NO_FACTS, Fact, parse_facts, render_facts
 from memtool.vault.layout import Vault, is_facts_file
 
-_PATIENCE = 30.0  # seconds; others may be committing
-_LONGEST_SUBJECT = 72  # characters
 _NO_FILE = "0" * 6  # git's mode of a file that is not there
 _FILES = ("100644", "100755")
-_NAMED = 5  # files in a sentence
 
 
 class Undone(NamedTuple):
@@ -68,7 +66,7 @@ def undo(vault: Vault, change: Change) -> Undone:
         NoteChanged, NotWritable, Busy, OutsideVault: likewise.
     """
     _check(change)
-    with locked(vault, timeout=_PATIENCE), vault.lock(), vault.lock("daily"):
+    with locked(vault, timeout=limits.PATIENCE), vault.lock(), vault.lock("daily"):
         repository = get_own_repository(vault.root)
         refs = [file.path for file in change.files]
         repository.refuse_unsafe(refs)
@@ -218,11 +216,11 @@ def _blob(vault: Vault, commit: str, ref: str) -> bytes:
 def _message(change: Change) -> str:
     again = change.subject.removeprefix(f"{UNDO}: ") if change.deed == UNDO else ""
     subject = f"redo: {again}" if again else f"{UNDO}: {change.subject}"
-    if len(subject) > _LONGEST_SUBJECT:
-        subject = f"{subject[: _LONGEST_SUBJECT - 1].rstrip()}…"
+    if len(subject) > limits.SUBJECT:
+        subject = f"{subject[: limits.SUBJECT - 1].rstrip()}…"
     why = f"You took back what was done on {change.at:%Y-%m-%d} at {change.at:%H:%M}."
     return f"{subject}\n\n{why}\n\n{UNDOES}: {change.commit}"
 
 
 def _named(refs: Sequence[str]) -> str:
-    return some_of([f"'{ref}'" for ref in refs], _NAMED)
+    return some_of([f"'{ref}'" for ref in refs], limits.NAMED_FILES)

@@ -13,7 +13,6 @@ STANDING = frozenset({"identity", "preference", "decision"})  # categories that 
 
 _TRUST = {USER: 2, TOOL: 0}
 _SIGNATURE = rf"[ \t]*[(（]({'|'.join(AUTHORS)})[)）](?=(?:[ \t]+#[^\s#]+)*$)"  # tags may follow
-_DAY = 10  # characters of a date
 
 
 def trust(author: str) -> int:
@@ -47,10 +46,10 @@ def is_past(expires: str, now: dt.datetime) -> bool:
 
     A moment without an offset is of the zone of *now*.
     """
-    if len(expires) > _DAY:
+    if len(expires) > len("2026-02-10"):
         try:
             moment = dt.datetime.fromisoformat(expires)
         except ValueError:
-            return expires[:_DAY] < now.date().isoformat()
+            return expires[:10] < now.date().isoformat()
         return (moment if moment.tzinfo else moment.replace(tzinfo=now.tzinfo)) <= now
     return bool(expires) and expires < now.date().isoformat()

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from memtool.named_tuple import NamedTuple
+from memtool.vault import limits
 from memtool.vault.authors import AUTHORS
 from memtool.vault.kinds import CATEGORIES
 
@@ -22,7 +23,6 @@ SCHEMA_PATH = Path(__file__).with_name("facts.schema.json")
 _DATE = re.compile(r"^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])($|[T ])")
 _SPACE = re.compile(r"\s")
 _Test: TypeAlias = Callable[[Any], bool]
-_LONGEST_MESSAGE = 200  # characters; jsonschema quotes the whole value
 
 
 class Rule(NamedTuple):
@@ -53,8 +53,8 @@ def schema_faults(fact: object) -> list[str]:
 
 def _sentence(error: Any) -> str:  # noqa: ANN401  (its type would import jsonschema)
     message = str(error.message)
-    if len(message) > _LONGEST_MESSAGE:
-        message = f"{message[:_LONGEST_MESSAGE]}…"
+    if len(message) > limits.FAULT:
+        message = f"{message[: limits.FAULT]}…"
     names = [str(step) for step in list(error.absolute_path)[2:]]  # below "facts" and the number of the fact
     return f"'{'.'.join(names)}': {message}" if names else message
 

@@ -329,7 +329,7 @@ def _find(facts: Sequence[Fact], fact_id: str) -> int:
 
 
 def _end(fact: Fact) -> str:
-    return f"superseded by '{fact.superseded_by}' already" if fact.superseded_by else f"already {fact.status}"
+    return f"superseded by '{fact.superseded_by}' already" if fact.superseded_by else f"{fact.status} already"
 
 
 def _schema_faults(value: object) -> list[str]:

@@ -13,15 +13,13 @@ from pathlib import Path
 from memtool.errors import BrokenVaultFile, NoteChanged, NotWritable
 from memtool.named_tuple import NamedTuple
 from memtool.processes import note_write
+from memtool.vault import limits
 
 # A file saved within the clock's resolution may change again without changing its stamp
 # (git calls this "racy"), so the stamps of files that were younger than this when they were read are not trusted.
-RACY_NS = 2_000_000_000
 _NOT_ASCII = bytes(range(0x80, 0x100))
-_TRIES = 5  # of writing over what somebody else keeps changing
 _TEMPORARY = r"\.memtool-[0-9a-f]{8}\.tmp"  # as `_hidden_beside` names them
 _GIT_LOCKS = ("index.lock", "HEAD.lock", "config.lock", "packed-refs.lock", "refs/heads/main.lock")
-_LEFT = 3600.0  # seconds; nobody writes a file, or commits, for an hour
 
 
 class Stamp(NamedTuple):
@@ -58,7 +56,7 @@ def is_suspect(known: KnownStamp | None, stamp: tuple[int, int]) -> bool:
     """Return whether a file that has *stamp* now must be read, or read again."""
     if known is None or known[0] != stamp[0] or known[1] != stamp[1]:
         return True
-    return known[2] - known[1] < RACY_NS
+    return known[2] - known[1] < limits.RACY
 
 
 def read_content(path: Path, *, largest: int | None = None) -> bytes:
@@ -134,7 +132,7 @@ def change(path: Path, changed: Callable[[str | None], str | None]) -> bool:
     Raises:
         NoteChanged, NotWritable, BrokenVaultFile: nothing was written.
     """
-    for attempt in range(_TRIES):
+    for attempt in range(limits.WRITES):
         try:
             text, expected = read_text(path)
         except FileNotFoundError:
@@ -145,7 +143,7 @@ def change(path: Path, changed: Callable[[str | None], str | None]) -> bool:
         try:
             replace(path, wanted, expected=expected)
         except NoteChanged:
-            if attempt == _TRIES - 1:
+            if attempt == limits.WRITES - 1:
                 raise
         else:
             return True
@@ -281,5 +279,5 @@ def _is_old_file(path: Path, now: float) -> bool:
     with contextlib.suppress(OSError):
         about = path.lstat()
         # The time of its last renaming or linking counts, too: a temporary name may be that of an old note.
-        return not path.is_dir() and now - max(about.st_mtime, about.st_ctime) > _LEFT
+        return not path.is_dir() and now - max(about.st_mtime, about.st_ctime) > limits.LEFTOVER
     return False

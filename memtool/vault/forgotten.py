@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from memtool.text.lines import one_line, shortened
 from memtool.text.similarity import is_said, words
 from memtool.text.statements import sentences
+from memtool.vault import limits
 from memtool.vault.authors import ASKED, SUMMARY, TITLE, signed_by
 from memtool.vault.session_parts import NoteBlock, NoteItem, items_in, split_session, with_items, with_parts
 from memtool.vault.session_text import read_line, read_statement
@@ -26,7 +27,6 @@ HIDDEN = "[forgotten]"  # in place of what was forgotten
 NAMELESS = "…"  # the title of a session whose own was forgotten
 FORGOTTEN = "forgotten"  # the field of the front matter
 
-_WIDEST_TITLE = 70  # columns
 _MARK = r"\b[0-9a-f]{8}(?:-[0-9a-f]+)?\b"
 
 
@@ -199,7 +199,7 @@ def _named(text: str) -> str:
     title, asked = blocks.get("title"), blocks.get("asked")
     if not (title and asked and read_line(title.lines[0].rstrip())[2] == NAMELESS):
         return text
-    told = shortened(read_line(asked.lines[0].rstrip())[2], _WIDEST_TITLE)
+    told = shortened(read_line(asked.lines[0].rstrip())[2], limits.ASKED_TITLE)
     return with_parts(text, lambda block: block._replace(lines=(f"# {told}",)) if block.key == "title" else block)
 
 

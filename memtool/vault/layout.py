@@ -21,6 +21,7 @@ from memtool.errors import (
 )
 from memtool.named_tuple import NamedTuple
 from memtool.processes import lock
+from memtool.vault import limits
 from memtool.vault.kinds import KINDS, KNOWLEDGE
 from memtool.vault.state import STATE_FOLDER, make_state_folder, writing_in
 
@@ -41,8 +42,6 @@ _FORMAT_LINE = r"""[ \t]*["']?format["']?[ \t]*=[ \t]*([0-9]+)"""
 _DAILY_LINE = r"""[ \t]*["']?daily_folder["']?[ \t]*=[ \t]*(?:["']([^"'\\]*)["'])?"""
 # The names of devices, which Windows gives to no file, and letters that some disks do not tell apart, are not plain.
 _PLAIN_ID = r"(?!(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$))[a-z0-9_][a-z0-9._-]{0,79}"
-_LONGEST_FOLDER = 60  # characters
-_LARGEST_SETTINGS = 65_536  # bytes
 _NAME_LENGTH = 16  # hexadecimal digits of the secret name of a state folder
 _UNNAMED = "unnamed"
 
@@ -236,7 +235,7 @@ def _own_lines(vault: Vault) -> list[str]:
     settings = vault.path(SETTINGS_FILE)
     try:
         with os.scandir(vault.root):
-            is_odd = settings.exists() and (not settings.is_file() or settings.stat().st_size > _LARGEST_SETTINGS)
+            is_odd = settings.exists() and (not settings.is_file() or settings.stat().st_size > limits.SETTINGS)
     except OSError as error:
         sentence = f"the folder '{vault.root}' cannot be read: {error.strerror}"
         raise NotAVault(sentence, hint="Check its permissions.") from None
@@ -258,7 +257,7 @@ def _daily_folder(lines: Iterable[str], settings_path: Path) -> str:
     match = _first(_DAILY_LINE, lines, "daily_folder")
     name = match[1] or "" if match else DAILY
     is_plain = name == DAILY or (name.isprintable() and not re.search(r'^[.\s]|[\\/:*?"<>|]|[.\s]$', name))
-    if not name or len(name) > _LONGEST_FOLDER or not is_plain or name.casefold() in _TAKEN:
+    if not name or len(name) > limits.FOLDER or not is_plain or name.casefold() in _TAKEN:
         hint = (
             f"Name a folder at the top of the vault that holds no other notes of memtool's (not {', '.join(_TAKEN)})."
         )

@@ -19,14 +19,14 @@ from pathlib import Path
 
 from memtool.errors import NoteChanged
 from memtool.redaction.known import HashedTexts
+from memtool.vault import limits
 from memtool.vault.files import read_content, write_over
 from memtool.vault.layout import Vault
 from memtool.vault.state import STATE_FOLDER, make_state_folder, read_state, write_state
 
 Mask = Callable[[str], str]  # returns a text without what is to go
 
-_LARGEST = 67_108_864  # bytes of a file that is looked into
-_HASHES, _LARGEST_HASHES = "purged.json", 1_048_576  # bytes
+_HASHES = "purged.json"
 _WIDE = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 _GZIP = b"\x1f\x8b"
 _NOT_KEPT = ("index", "locks", "vectors")  # folders in `.memtool` that hold no texts, or only derived ones
@@ -52,9 +52,9 @@ def mask_files(vault: Vault, refs: Iterable[str], mask: Mask) -> list[str]:
     for ref in refs:
         path = vault.root / ref
         with suppress(FileNotFoundError), vault.lock():
-            before = read_content(path, largest=_LARGEST)
+            before = read_content(path, largest=limits.MASKED)
             if (after := masked_content(before, mask)) is not None:
-                if read_content(path, largest=_LARGEST) != before:
+                if read_content(path, largest=limits.MASKED) != before:
                     raise NoteChanged(f"'{ref}' was written meanwhile")
                 write_over(path, after, durable=True)
                 changed.append(ref)
@@ -65,7 +65,7 @@ def texts_of(vault: Vault) -> Iterator[tuple[str, str | None]]:
     """Give every file of `all_refs` with its text; None for one that is not looked into: too large, or no text."""
     for ref in all_refs(vault):
         try:
-            found = text_in(read_content(vault.root / ref, largest=_LARGEST))
+            found = text_in(read_content(vault.root / ref, largest=limits.MASKED))
         except OSError:
             found = None
         yield ref, found[0] if found else None
@@ -90,7 +90,7 @@ def mask_state(folder: Path, mask: Mask, *, besides: tuple[str, ...] = ()) -> li
         for name in names:
             path = Path(parent, name)
             with suppress(OSError):
-                content = masked_content(read_state(path, largest=_LARGEST), mask)
+                content = masked_content(read_state(path, largest=limits.MASKED), mask)
                 if content is not None:
                     write_state(path, content, durable=True)
                     changed.append(path)
@@ -128,7 +128,7 @@ def text_in(content: bytes) -> tuple[str, Callable[[str], bytes]] | None:
 def read_purged(vault: Vault) -> HashedTexts:
     """Return the hashes of the texts that were purged from *vault* on this machine."""
     try:
-        kept = json.loads(read_state(vault.state_path / _HASHES, largest=_LARGEST_HASHES))
+        kept = json.loads(read_state(vault.state_path / _HASHES, largest=limits.PURGED))
         return HashedTexts(
             str(kept["salt"]), tuple((int(size), int(ends), str(hash_)) for size, ends, hash_ in kept["of"])
         )

@@ -15,14 +15,12 @@ from memtool.text.frontmatter import quoted, read_front_matter
 from memtool.text.languages import words
 from memtool.text.lines import one_line
 from memtool.text.markdown import heading_text, headings
+from memtool.vault import limits
 
 _FIRST_SENTENCE = re.compile(r".+?(?:[.!?](?=\s|$)|[。！？]|$)", re.DOTALL)
 _BULLET = re.compile(r"\s*(?:[-*+]|\d+[.)])\s+(?:\[.\]\s+)?")
 _STRUCTURE = re.compile(r"^\s*(?:[-*+>|#]|\d+[.)]|```|~~~|-{3})")
 _VARIANTS = "[\ufe00-\ufe0f]"  # how a character is drawn; emoji carry them
-
-_LONGEST_SLUG = 160  # bytes; with the date in front and a number behind it any disk takes the name
-_LONGEST_TITLE, _LONGEST_SENTENCE = 80, 200  # characters
 
 
 class BrokenNote(NamedTuple):
@@ -94,9 +92,9 @@ def first_sentence(body: str) -> str:
         lines = [line for line in paragraph.split("\n") if line.strip() and not _STRUCTURE.match(line)]
         match = _FIRST_SENTENCE.match(" ".join(line.strip() for line in lines))
         if match:
-            return match[0][:_LONGEST_SENTENCE]
+            return match[0][: limits.SENTENCE]
     bullets = (line[match.end() :] for line in body.split("\n") if (match := _BULLET.match(line)))
-    return next(bullets, "").strip()[:_LONGEST_SENTENCE]
+    return next(bullets, "").strip()[: limits.SENTENCE]
 
 
 def overview(body: str) -> str:
@@ -144,18 +142,18 @@ def title_of(text: str) -> str:
     first_line = text.strip().partition("\n")[0]
     title = one_line(heading_text(first_line) or first_sentence(text) or first_line)
     title = re.sub(r"[.!?。！？]\s*$", "", title)
-    if len(title) <= _LONGEST_TITLE:
+    if len(title) <= limits.TITLE:
         return title
-    cut = title[:_LONGEST_TITLE]
+    cut = title[: limits.TITLE]
     words = cut.rpartition(" ")[0]
-    return (words if len(words) > _LONGEST_TITLE // 2 else cut).rstrip(" ,;:，；：、") + "…"
+    return (words if len(words) > limits.TITLE // 2 else cut).rstrip(" ,;:，；：、") + "…"
 
 
 def slug(title: str) -> str:
     """Return *title* as a part of a file's name: letters of any script, digits, dots and single dashes; never empty."""
     plain = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", title).lower())
     dashed = re.sub(r"[-.]*-[-.]*", "-", "".join(_in_slug(re.sub(_VARIANTS, "", plain)))).strip("-.")
-    short = dashed.encode("utf-8")[:_LONGEST_SLUG].decode("utf-8", "ignore")
+    short = dashed.encode("utf-8")[: limits.SLUG].decode("utf-8", "ignore")
     if len(short) < len(dashed):
         words = short.rpartition("-")[0]
         short = words if len(words) > len(short) // 2 else short

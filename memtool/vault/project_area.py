@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from memtool.errors import BrokenVaultFile, HistoryFailed, MemtoolError, NoteChanged
 from memtool.named_tuple import NamedTuple
+from memtool.vault import limits
 from memtool.vault.files import read_head, read_text, replace
 from memtool.vault.layout import Vault, project_of
 from memtool.vault.state import read_state, write_state
@@ -24,22 +25,10 @@ from memtool.vault.state import read_state, write_state
 if TYPE_CHECKING:
     from memtool.git import GitAnswer
 
-FRESH = 86_400.0  # seconds for which a folder's area is remembered
-UNSURE = 60.0  # seconds for which it is while git has not said all, or nobody has registered it
 
 _FORBIDDEN = r'[\x00-\x20<>:"/\\|?*`\[\]#^\x7f-\x9f\ud800-\udfff]+'  # on some disk, or in a link
 _PLAIN = rb"(?:path:/|commit:|[a-z0-9])[^\s,:\"'#&*!?|>%@`{}\[\]\\]+"
 _AS_WRITTEN = rb"---\n(?:(?!---)[^\n]*\n)*?identities: \[(%s(?:, %s)*)\]\n" % (_PLAIN, _PLAIN)  # by `register`
-_LONGEST_NAME = 60  # characters
-_MANY = 2_000  # folders that are remembered
-_LARGEST = 1_048_576  # bytes of what is remembered; a file that is larger was not written by memtool
-_HEAD = 262_144  # bytes of a summary, in which its front matter ends
-_PATIENCE = 0.1  # seconds; what is not remembered is found again
-LONGEST_URL = 2048  # characters
-SLOW_HISTORY = 2.0  # seconds; finding the root commit of a huge repository is not worth more
-QUICK_HISTORY = 0.1  # seconds; the same where somebody waits
-PATIENCE = 10.0  # seconds for what git knows at once
-QUICK_PATIENCE = 0.5  # seconds; the same where somebody waits
 
 _HOST = r"(?:[^/\s]*@)?(\[[^\]/\s]*\]|[^:/@\s]{2,})"  # without the user; one letter would be a Windows drive
 _URL = rf"(?i:(?!file:)[a-z][a-z0-9+.-]*://{_HOST}(?::\d*)?/([^?#\n]+).*)"
@@ -154,7 +143,7 @@ def normalise_remote(url: str) -> str:
 
     A path on this machine says nothing elsewhere, so it gives an empty string.
     """
-    match = re.fullmatch(_URL, url.strip()) or re.fullmatch(_SCP, url.strip()) if len(url) <= LONGEST_URL else None
+    match = re.fullmatch(_URL, url.strip()) or re.fullmatch(_SCP, url.strip()) if len(url) <= limits.URL else None
     if match is None:
         return ""
     steps = [step for step in match[2].split("/") if step]
@@ -187,12 +176,12 @@ def _ask(folder: Path, *args: str, timeout: float) -> GitAnswer:
 
 
 def _patience(quick: bool) -> float:
-    return QUICK_PATIENCE if quick else PATIENCE
+    return limits.QUICK_GIT if quick else limits.GIT
 
 
 def _root_commit(root: Path, *, quick: bool) -> str:
     """Return the oldest commit without parents; a shallow clone does not know it."""
-    timeout = QUICK_HISTORY if quick else SLOW_HISTORY
+    timeout = limits.QUICK_ROOT_COMMIT if quick else limits.ROOT_COMMIT
     try:
         if _ask(root, "rev-parse", "--is-shallow-repository", timeout=timeout).out.strip() != "false":
             return ""
@@ -241,12 +230,12 @@ def find_area(vault: Vault, folder: Path, home: Path, now: float) -> ProjectArea
         return within
     remembered = _remembered(vault, folder, now)
     # What is remembered for a day was there; its owner may have renamed it.
-    if remembered and (now - remembered.found_at >= FRESH - UNSURE or _is_there(vault, remembered.area)):
+    if remembered and (now - remembered.found_at >= limits.FRESH - limits.UNSURE or _is_there(vault, remembered.area)):
         return remembered.area
     project = find_project(folder, quick=True)
     area, is_sure = _find(vault, folder, home, project, identities_of(project, quick=True))
     is_lasting = is_sure and not project.notice and _is_there(vault, area)
-    _remember(vault, folder, _KnownFolder(area, now if is_lasting else now - FRESH + UNSURE))
+    _remember(vault, folder, _KnownFolder(area, now if is_lasting else now - limits.FRESH + limits.UNSURE))
     return area
 
 
@@ -305,7 +294,7 @@ def known_projects(vault: Vault) -> dict[str, tuple[str, ...]]:
     for path in sorted((vault.root / "areas" / "projects").glob("*/summary.md")):
         with suppress(MemtoolError, OSError):
             ref = path.relative_to(vault.root).as_posix()
-            head = read_head(vault.path(ref), _HEAD)
+            head = read_head(vault.path(ref), limits.SUMMARY)
             known[path.parent.name] = (_identities(ref, head) or ()) if b"identities" in head else ()
     return known
 
@@ -313,7 +302,7 @@ def known_projects(vault: Vault) -> dict[str, tuple[str, ...]]:
 def remembered_folders(vault: Vault) -> dict[str, Any]:
     """Return the remembered folders with their entries: mostly a list of the area's name, its root, and more."""
     try:
-        entries = json.loads(read_state(_memory_path(vault), largest=_LARGEST))
+        entries = json.loads(read_state(_memory_path(vault), largest=limits.KNOWN_FOLDERS_FILE))
     except (OSError, ValueError, RecursionError):
         return {}
     return entries if isinstance(entries, dict) else {}
@@ -334,7 +323,7 @@ def area_name(text: str) -> str:
     """Return *text* as the name of a folder that every disk accepts; it may be empty."""
     text = _composed(text)
     is_plain = text.replace("-", "_").isidentifier()  # compiling the pattern would take a hook longer than all of this
-    return (text if is_plain else re.sub(_FORBIDDEN, "-", text)).strip("-. ")[:_LONGEST_NAME].strip("-. ")
+    return (text if is_plain else re.sub(_FORBIDDEN, "-", text)).strip("-. ")[: limits.FOLDER].strip("-. ")
 
 
 def is_same_name(one: str, other: str) -> bool:
@@ -391,7 +380,7 @@ def _new_name(vault: Vault, root: Path, strongest: str, known: Mapping[str, tupl
     # An area that lists no identity was made by hand: it is taken for this project. Another one is a namesake, and so
     # is one whose list cannot be read.
     ref = ProjectArea(taken, root).ref
-    is_free = _identities(ref, read_head(vault.path(ref), _HEAD)) == ()
+    is_free = _identities(ref, read_head(vault.path(ref), limits.SUMMARY)) == ()
     return taken if is_free else f"{name}-{short_id(root)[:4]}"
 
 
@@ -411,7 +400,9 @@ def _identities(ref: str, content: bytes) -> tuple[str, ...] | None:
 
 def _broken_identities(text: str) -> tuple[str, ...]:
     """Return the identities in front matter that is no YAML, so that its area keeps its name until it is mended."""
-    listed = re.search(r"^identities:((?:.*\n)(?:[ \t]*-(?!--).*\n|[ \t]+\S.*\n)*)", text[:_HEAD], re.MULTILINE)
+    listed = re.search(
+        r"^identities:((?:.*\n)(?:[ \t]*-(?!--).*\n|[ \t]+\S.*\n)*)", text[: limits.SUMMARY], re.MULTILINE
+    )
     items = re.split(r"[\[\],\n]", listed[1]) if listed else []
     return tuple(name for item in items if (name := item.strip().removeprefix("- ").strip(" \t\r\"'{}")))
 
@@ -422,17 +413,19 @@ def _memory_path(vault: Vault) -> Path:
 
 def _remembered(vault: Vault, folder: Path, now: float) -> _KnownFolder | None:
     match remembered_folders(vault).get(str(folder)):
-        case [str(name), str(root), int() | float() as found_at, bool(registered)] if 0 <= now - found_at < FRESH:
+        case [str(name), str(root), int() | float() as found_at, bool(registered)] if (
+            0 <= now - found_at < limits.FRESH
+        ):
             return _KnownFolder(ProjectArea(area_name(name), Path(root)), found_at, registered)
     return None
 
 
 def _remember(vault: Vault, folder: Path, entry: _KnownFolder) -> None:
-    with suppress(OSError, MemtoolError), vault.lock("projects", timeout=_PATIENCE):
+    with suppress(OSError, MemtoolError), vault.lock("projects", timeout=limits.FOLDER_PATIENCE):
         entries = remembered_folders(vault)
         entries.pop(str(folder), None)  # so that it comes last, as the newest
         entries[str(folder)] = [entry.area.name, os.fspath(entry.area.root), entry.found_at, entry.registered]
-        write_state(_memory_path(vault), json.dumps(dict(list(entries.items())[-_MANY:])).encode())
+        write_state(_memory_path(vault), json.dumps(dict(list(entries.items())[-limits.KNOWN_FOLDERS :])).encode())
 
 
 def shown_path(path: str, root: Path | None, home: Path) -> str:

@@ -12,6 +12,7 @@ from memtool.errors import BrokenVaultFile, NoteNotFound, UsageError
 from memtool.text.frontmatter import read_front_matter
 from memtool.text.markdown import blocks, headings
 from memtool.text.tokens import fold
+from memtool.vault import limits
 from memtool.vault.files import read_text
 from memtool.vault.layout import DAILY, Vault, kind_of, project_of
 from memtool.vault.marks import UNSOLVED, holds_two_texts
@@ -22,8 +23,6 @@ SUMMARY, OVERVIEW, WHOLE = 0, 1, 2
 
 _LINES = re.compile(r"(?P<path>.+?)(?::|#L)(?P<first>[1-9]\d{0,8})(?:-L?(?P<last>\d{1,9}))?")
 _LINK = re.compile(r"!?\[\[([^\]|#]+)(?:#([^\]|]*))?(?:\|[^\]]*)?\]\]")
-_SHORTEST_ID = 4  # characters of the beginning of a session's id
-_NAMED = 5  # candidates of an ambiguous name
 
 
 @dataclass(frozen=True)
@@ -88,15 +87,15 @@ def resolve(
     folded = fold(wanted)
     begun = wanted.casefold().removesuffix("…").removesuffix("...").removeprefix("archive/")
     # A place is often shown shortened; the beginning of any other path is a folder, and no note.
-    is_begun = len(begun) >= _SHORTEST_ID and (wanted.endswith(("…", "...")) or begun.startswith("sessions/"))
+    is_begun = len(begun) >= limits.SESSION_ID and (wanted.endswith(("…", "...")) or begun.startswith("sessions/"))
     ways: tuple[Callable[[], list[str]], ...] = (
         lambda: [ref for ref in refs if ref.endswith(f"/{wanted}")],
         lambda: [ref for ref in refs if f"/{fold(ref)}".rpartition(".")[0].endswith(f"/{folded}")],
         lambda: [ref for ref in refs if f"/{fold(ref)}".endswith(f"/{folded}")],
         lambda: named(wanted),
         lambda: [ref for ref in refs if fold(ref) == f"areas/projects/{folded}/summary.md"],
-        lambda: [ref for ref in refs if len(begun) >= _SHORTEST_ID and _session_id(ref).startswith(begun)],
-        lambda: of_session(begun) if len(begun) >= _SHORTEST_ID else [],
+        lambda: [ref for ref in refs if len(begun) >= limits.SESSION_ID and _session_id(ref).startswith(begun)],
+        lambda: of_session(begun) if len(begun) >= limits.SESSION_ID else [],
         lambda: [ref for ref in refs if is_begun and ref.casefold().removeprefix("archive/").startswith(begun)],
         lambda: titled(wanted),
     )
@@ -104,7 +103,7 @@ def resolve(
     if not candidates:
         raise NoteNotFound(name)
     if len(candidates) > 1:
-        listed = ", ".join(sorted(candidates)[:_NAMED])
+        listed = ", ".join(sorted(candidates)[: limits.CANDIDATES])
         raise UsageError(f"'{name}' may mean {len(candidates)} notes: {listed}", hint="Name more of the path.")
     return candidates[0]
 

@@ -18,6 +18,7 @@ from functools import cache
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
+from memtool.vault import limits
 from memtool.vault.files import KnownStamp, is_suspect
 from memtool.vault.layout import FACTS_FILE, NOTE_SUFFIXES, is_outside
 
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
 Ignores = Callable[[str], bool]  # whether a path of the vault is left out; that of a folder ends in `/`
 
-MOST_FILES = 100_000  # of one folder; whoever names `/` would wait for it before each search
 SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__"})
 
 _WILD = re.compile(r"(?:\*\*/)+|\*\*+|\*")
@@ -223,9 +223,9 @@ def _add_folder(found: Scan, folder: Path, vault: Path) -> None:
         for ref, stamp in there.stamps.items()
         if ref.endswith(NOTE_SUFFIXES) and not (own and ref.startswith(own))
     }
-    if len(notes) > MOST_FILES:
-        found.problems.append(broken(base, f"it holds {len(notes):,} notes; {MOST_FILES:,} of them are read"))
-        notes = {ref: notes[ref] for ref in sorted(notes)[:MOST_FILES]}
+    if len(notes) > limits.OUTSIDE_FILES:
+        found.problems.append(broken(base, f"it holds {len(notes):,} notes; {limits.OUTSIDE_FILES:,} of them are read"))
+        notes = {ref: notes[ref] for ref in sorted(notes)[: limits.OUTSIDE_FILES]}
     found.stamps.update(notes)
     found.unreadable.extend(base + ref for ref in there.unreadable)
     found.problems.extend(

@@ -16,6 +16,7 @@ from memtool.text.frontmatter import plain_fields, quoted, split_front_matter
 from memtool.text.languages import label_languages, labels as labels_in
 from memtool.text.lines import one_line, shortened
 from memtool.text.markdown import find_links, link
+from memtool.vault import limits
 from memtool.vault.authors import AGENT, ASKED, COMMAND, SUMMARY, TITLE, USER
 from memtool.vault.session_parts import NoteBlock, said_lines, split_session
 from memtool.vault.session_text import (
@@ -42,8 +43,6 @@ if TYPE_CHECKING:
     from memtool.vault.note import Note
 
 TOLD = ("request", "investigated", "learned", "completed", "next_steps")  # of a summary by who worked
-_WIDEST_TITLE = 80  # columns of a title that is made of a line
-_LONGEST_TOLD = 1_000  # characters of one part of a summary
 _DIGITS = 16  # of a hash, in hexadecimal
 _MARKS = r"[\s\"'`“”„「」*]+"
 _ROLES_OF_PARTS = {"title": TITLE, "asked": ASKED, "files": "", "links": ""}
@@ -173,7 +172,7 @@ def session_title(note: Note) -> str:
     telling = next((line.text for line in said.draft.lines if line.role not in (ASKED, COMMAND)), said.draft.asked)
     title = "" if _is_nameless(said.draft.title) else said.draft.title
     named = f"{labels_in('session', 'en')['session']} {said.date}".strip()
-    return title or shortened(telling, _WIDEST_TITLE) or named
+    return title or shortened(telling, limits.TITLE) or named
 
 
 def _is_nameless(title: str) -> bool:
@@ -219,7 +218,7 @@ def _front_matter(note: SessionNote) -> str:
         written["tags"] = f"[{', '.join(map(quoted, tags))}]"
     if note.aliases:
         written["aliases"] = f"[{', '.join(map(quoted, note.aliases))}]"
-    told = ((name, note.told.get(name, "").strip()[:_LONGEST_TOLD]) for name in TOLD)
+    told = ((name, note.told.get(name, "").strip()[: limits.SUMMARY_PART]) for name in TOLD)
     written |= {name: json.dumps(text, ensure_ascii=False) for name, text in told if text}
     return "".join(f"{name}: {value}\n" for name, value in written.items())
 

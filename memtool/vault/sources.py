@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 
 from memtool.errors import BrokenVaultFile
 from memtool.settings.sections import TranscriptSettings
+from memtool.vault import limits
 from memtool.vault.files import make_folder, read_content
 from memtool.vault.layout import Vault, session_name
 from memtool.vault.state import make_state_folder, read_record, write_state, writing_in
@@ -32,9 +33,6 @@ MB = 1_048_576
 
 _ASIDE = "undone"  # folder in `.memtool`
 _IGNORE = ".gitignore"
-_LARGEST_PACKED, _LARGEST = 16_777_216, 134_217_728  # bytes of a file, and of what it unpacks to
-_LARGEST_RECORD = 4_096
-_MOST_LINES = 100_000
 _YEAR = re.compile("[0-9]{4}")
 
 
@@ -67,7 +65,7 @@ def read_lines(vault: Vault, ref: str) -> bytes:
         OutsideVault: a symlink leads out of the vault.
     """
     try:
-        return unpacked(ref, read_content(vault.path(ref), largest=_LARGEST_PACKED))
+        return unpacked(ref, read_content(vault.path(ref), largest=limits.PACKED_SOURCE))
     except OSError as error:
         raise BrokenVaultFile(f"'{ref}' cannot be read: {error.strerror}") from None
 
@@ -80,17 +78,17 @@ def unpacked(ref: str, packed: bytes) -> bytes:
     """
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(packed)) as file:
-            content = file.read(_LARGEST + 1)
+            content = file.read(limits.SOURCE + 1)
     except (OSError, EOFError, zlib.error) as error:
         raise BrokenVaultFile(f"'{ref}' cannot be unpacked: {error}") from None
-    if len(content) > _LARGEST:
-        raise BrokenVaultFile(f"'{ref}' unpacks to more than {_LARGEST // MB} MB")
+    if len(content) > limits.SOURCE:
+        raise BrokenVaultFile(f"'{ref}' unpacks to more than {limits.SOURCE // MB} MB")
     return content
 
 
 def lines_in(content: bytes) -> Iterator[bytes]:
     """Give the lines of *content*, up to more than any session has turns: a list of them all could be a bomb."""
-    yield from islice(io.BytesIO(content), _MOST_LINES)
+    yield from islice(io.BytesIO(content), limits.SOURCE_LINES)
 
 
 def objects_in(content: bytes) -> Iterator[dict[str, Any]]:
@@ -208,7 +206,7 @@ def trim_sources(vault: Vault, settings: TranscriptSettings, now: datetime) -> i
 
 def last_removal(vault: Vault) -> Removal | None:
     """Return when `trim_sources` has removed something last; None if it never has."""
-    return read_record(_removal_path(vault), Removal(), largest=_LARGEST_RECORD)
+    return read_record(_removal_path(vault), Removal(), largest=limits.REMOVAL)
 
 
 def _removal_path(vault: Vault) -> Path:

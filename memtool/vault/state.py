@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from memtool.errors import NotWritable
+from memtool.vault import limits
 from memtool.vault.files import make_folder, read_content, write_over
 
 R = TypeVar("R", bound=tuple[Any, ...])  # a NamedTuple whose fields all have defaults
 
 STATE_FOLDER = ".memtool"
 
-_DEEPEST = 8  # folders within one another that are looked through for symlinks
 # A symlink or a pipe may come at any moment. Windows knows neither flag, and translates line ends without the third.
 _JUST_APPEND = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
@@ -155,7 +155,7 @@ def _checked_way(path: Path) -> tuple[Path, ...]:
     return way
 
 
-def _holds_files_only(folder: Path, depth: int = _DEEPEST) -> bool:
+def _holds_files_only(folder: Path, depth: int = limits.STATE_DEPTH) -> bool:
     """Return whether nothing below *folder* leads elsewhere (a symlink) or may be waited for in vain (a pipe)."""
     if not depth:
         return True  # memtool goes nowhere near as deep

@@ -64,7 +64,7 @@ def test_what_killed_runs_left_is_removed_on_request(
 ) -> None:
     left = notes / ".memtool-0a1b2c3d.tmp"
     left.write_text("half a note 半")
-    monkeypatch.setattr("memtool.vault.files._LEFT", -1.0)
+    monkeypatch.setattr("memtool.vault.limits.LEFTOVER", -1.0)
     assert f"left 1 file: {left.name}" in memtool("doctor").out
     assert left.exists()
     ran = memtool("doctor", "--fix")

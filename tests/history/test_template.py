@@ -12,7 +12,6 @@ import pytest
 
 from memtool import settings
 from memtool.errors import MemtoolError, NotAVault, NotWritable, UsageError, VaultTooNew
-from memtool.history import template
 from memtool.history.repository import status
 from memtool.history.template import FOLDERS, make_vault
 from memtool.resources import shipped
@@ -182,7 +181,7 @@ def test_the_first_commit_of_many_notes_takes_as_long_as_it_takes_and_says_so(
         return run(command, **options)
 
     monkeypatch.setattr(subprocess, "run", recorded)
-    monkeypatch.setattr(template, "_MANY", 2)
+    monkeypatch.setattr("memtool.history.limits.MANY_NOTES", 2)
     said: list[str] = []
 
     assert make_vault(notes, announce=said.append).committed

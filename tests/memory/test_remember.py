@@ -483,7 +483,7 @@ def test_a_vault_without_a_history_of_its_own_is_not_committed_to(tmp_path: Path
 
 
 def test_a_commit_that_fails_is_said_and_loses_nothing(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memtool.history.one_commit._GIT_PATIENCE", 0.0)
+    monkeypatch.setattr("memtool.history.limits.GIT_PATIENCE", 0.0)
     index_lock = desk.vault.root / ".git" / "index.lock"
     index_lock.touch()
     done = desk.remember("The API listens on port 8080.")
@@ -566,7 +566,7 @@ def test_a_contradiction_says_whose_word_stands(desk: Desk) -> None:
 def test_a_fact_whose_commit_failed_is_committed_with_the_next_change(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memtool.history.one_commit._GIT_PATIENCE", 0.0)
+    monkeypatch.setattr("memtool.history.limits.GIT_PATIENCE", 0.0)
     index_lock = desk.vault.root / ".git" / "index.lock"
     index_lock.touch()
     desk.remember("The API listens on port 8080. 端口是 8080。")

@@ -14,9 +14,8 @@ from memtool.errors import HistoryFailed
 from memtool.git import GitAnswer, ask
 from memtool.text.frontmatter import set_list
 from memtool.vault.layout import Vault
+from memtool.vault.limits import FRESH, UNSURE
 from memtool.vault.project_area import (
-    FRESH,
-    UNSURE,
     ProjectArea,
     area_name,
     find_area,

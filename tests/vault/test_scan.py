@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, strategies as st
 from unprivileged import unprivileged
 
-from memtool.vault import scan as scan_module
-from memtool.vault.files import RACY_NS, KnownStamp, Stamp
+from memtool.vault import limits, scan as scan_module
+from memtool.vault.files import KnownStamp, Stamp
 from memtool.vault.layout import Vault, is_outside
 from memtool.vault.note import BrokenNote
 from memtool.vault.project_area import names_by_folder, project_of_memory
@@ -157,7 +157,9 @@ def test_a_name_says_whether_memtool_reads_it(name: str, is_note: bool) -> None:
 refs = st.sampled_from(["a.md", "b/c.md", "b/d/e.md", "bb/f.md", "g.md"])
 small = st.integers(0, 2)
 stamps = st.builds(Stamp, small, small)
-known_stamps = st.builds(KnownStamp, small, small, st.sampled_from([0, 1, RACY_NS - 1, RACY_NS + 1, RACY_NS + 2]))
+known_stamps = st.builds(
+    KnownStamp, small, small, st.sampled_from([0, 1, limits.RACY - 1, limits.RACY + 1, limits.RACY + 2])
+)
 
 
 @pytest.mark.slow
@@ -170,7 +172,7 @@ def test_changes_name_what_is_new_or_doubtful_and_what_is_surely_gone(
     result = changes(known, Scan({**found}, unreadable, []))
     for ref, stamp in found.items():
         same = ref in known and known[ref][:2] == stamp
-        settled = same and known[ref].read_at_ns - stamp.mtime_ns >= RACY_NS
+        settled = same and known[ref].read_at_ns - stamp.mtime_ns >= limits.RACY
         assert (ref in result.suspects) == (not settled)
     for ref in known:
         unknown = any(ref.startswith(folder) for folder in unreadable)
@@ -183,8 +185,8 @@ def test_changes_name_what_is_new_or_doubtful_and_what_is_surely_gone(
 
 def test_a_file_read_soon_after_it_was_written_is_read_again() -> None:
     found = Scan({"a.md": Stamp(3, 1_000)}, [], [])
-    assert changes({"a.md": KnownStamp(3, 1_000, 1_000 + RACY_NS - 1)}, found).suspects == ("a.md",)
-    assert not changes({"a.md": KnownStamp(3, 1_000, 1_000 + RACY_NS)}, found)
+    assert changes({"a.md": KnownStamp(3, 1_000, 1_000 + limits.RACY - 1)}, found).suspects == ("a.md",)
+    assert not changes({"a.md": KnownStamp(3, 1_000, 1_000 + limits.RACY)}, found)
 
 
 def test_a_file_from_the_future_is_never_trusted() -> None:
@@ -302,7 +304,7 @@ def test_the_vault_is_not_read_twice(wiki: Path) -> None:
 
 
 def test_of_a_huge_folder_not_all_is_read(wiki: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scan_module, "MOST_FILES", 1)
+    monkeypatch.setattr(limits, "OUTSIDE_FILES", 1)
     found = add(wiki)
     assert list(found.stamps) == [f"{wiki}/a.md"]
     assert "it holds 2 notes; 1 of them are read" in [problem.reason for problem in found.problems]

@@ -1,0 +1,17 @@
+"""The limits of this room: how many files and seconds git gets, and what is shown."""
+
+FEW_FILES = 100  # for which one `git add` is quicker than the index by itself
+PACKED_FILES = 10_000  # in one pack: git compares each new content with all others in it
+MANY_NOTES = 2_000  # git takes seconds for so many
+PATIENCE = 30.0  # seconds; many sessions may want to write at once, and each commit takes a tenth of one
+GIT_PATIENCE = 2.0  # seconds for an editor that uses the repository now
+PAUSE = 0.05  # seconds between two tries
+NETWORK = 120.0  # seconds
+PUSHES = 5  # tries, where another machine is quicker
+MERGE = 120.0  # seconds that a merge takes
+CLOCK = 2.0  # seconds by which the times of two files may differ, or the clock of a file system be behind
+COPIES = 4  # of earlier states of one vault
+UNCOMMITTED = 16_777_216  # bytes; a list that is larger was not written by memtool
+SHORT_COMMIT = 10  # digits
+SUBJECT = 72  # columns
+NAMED_FILES = 5  # in a sentence
