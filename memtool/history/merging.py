@@ -21,8 +21,7 @@ from typing import Any, NamedTuple
 
 from memtool.errors import BrokenVaultFile
 from memtool.text.json_places import parse_list
-from memtool.text.merged_fields import merge_fields, split_fields, union
-from memtool.text.three_way import Clean, common_lines, lines_of, merge_lines
+from memtool.text.merging import Clean, common_lines, lines_of, merge_fields, merge_lines, split_fields, union
 from memtool.vault.authors import trust
 from memtool.vault.daily import DailyItem, DailyParts, put_together, take_apart
 from memtool.vault.fact_rules import RULES

@@ -12,16 +12,15 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from functools import cache
 from typing import Any
 
 from memtool.errors import BrokenVaultFile
 from memtool.text.lines import newline_of
 
-LONGEST_FRONT_MATTER = 65_536  # characters; more is somebody's mistake or attack
+LONGEST_FRONT_MATTER = 65_536  # characters; more is a mistake or an attack
 DEEPEST = 32  # lists and mappings within each other in front matter
 _FENCES = {"-": re.compile(r"-{3}[ \t]*"), "+": re.compile(r"\+{3}[ \t]*")}
-_FIELD = r"(?![\s#]|-(?:\s|$))(.+?):(?:\s|$)"
+FIELD = r"(?![\s#]|-(?:\s|$))(.+?):(?:\s|$)"
 _FOREIGN = r"(?P<name>[^\W\d_][\w .-]*):(?:\s+(?P<value>.*))?|\s*-\s+(?P<item>.*)|\s*(?:#.*)?|\s+\S.*"
 _TOP_FIELD = r"([A-Za-z_]+):[ \t]*(.*?)[ \t]*"
 _PLAIN_SCALAR = (
@@ -115,20 +114,17 @@ def parse_fields(matter: str) -> dict[str, Any] | str | None:
 
     None means that it is something else: prose between two rules, say.
     """
-    import frontmatter
     import yaml
 
     try:
-        fields: dict[str, Any] = frontmatter.parse(f"---\n{matter}\n---", handler=_handler())[0]
+        fields = _parse_yaml(matter.replace("\r\n", "\n"))
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f" (line {mark.line + 2})" if mark else ""
         return f"bad YAML in the front matter{where}: {getattr(error, 'problem', None) or 'unreadable'}"
-    except _NoFieldsError:
-        return None
     except (RecursionError, ValueError) as error:
         return f"front matter that is not read: {error}"
-    return fields
+    return {} if fields is None else fields if isinstance(fields, dict) else None
 
 
 def plain_fields(matter: str) -> dict[str, str]:
@@ -227,34 +223,12 @@ def _span(lines: list[str], key: str) -> tuple[int, int]:
 
     Of two fields with one name the last one counts; that of a missing one is empty, at the end.
     """
-    names = [(at, match[1].strip().strip("\"'")) for at, line in enumerate(lines) if (match := re.match(_FIELD, line))]
+    names = [(at, match[1].strip().strip("\"'")) for at, line in enumerate(lines) if (match := re.match(FIELD, line))]
     start = next((at for at, name in reversed(names) if name == key), len(lines))
     end = next((at for at, _ in names if at > start), len(lines))
     while end > start + 1 and (not lines[end - 1].strip() or lines[end - 1].startswith("#")):
         end -= 1  # comments and empty lines between two fields are not part of the first one
     return start, end
-
-
-class _NoFieldsError(Exception):
-    """The YAML is no mapping."""
-
-
-@cache
-def _handler() -> Any:  # noqa: ANN401  (python-frontmatter has no types)
-    """Return the handler with which python-frontmatter reads our YAML; the matter was split from the note before."""
-    from frontmatter.default_handlers import YAMLHandler
-
-    class PlainYAML(YAMLHandler):
-        def split(self, text: str) -> tuple[str, str]:
-            return text.removeprefix("---\n").removesuffix("---"), ""
-
-        def load(self, fm: str, **_: object) -> dict[str, Any]:
-            value = _parse_yaml(fm)
-            if value is not None and not isinstance(value, dict):
-                raise _NoFieldsError
-            return value or {}
-
-    return PlainYAML()
 
 
 def _parse_yaml(text: str) -> Any:  # noqa: ANN401  (whatever the document holds)

@@ -11,7 +11,7 @@ from notes import text_of
 
 from memtool.history.merging import emptied, merge
 from memtool.text.frontmatter import parse_fields
-from memtool.text.merged_fields import split_fields
+from memtool.text.merging import split_fields
 from memtool.vault.daily import DailyEntry, DailySession, parse_daily, put_together, render_daily, take_apart
 from memtool.vault.facts import parse_facts
 from memtool.vault.marks import BETWEEN, FIRST, GENERATED, GENERATED_END, LAST, holds_two_texts

@@ -15,7 +15,7 @@ from zlib import crc32
 
 from memtool.text.lines import newline_of
 from memtool.text.markdown import in_code
-from memtool.text.three_way import Clean, lines_of, merge_lines
+from memtool.text.merging import Clean, lines_of, merge_lines
 
 LOADER = "rules/memory-loader.md"
 LONGEST_LINE = 10_000  # characters

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from hypothesis import given, strategies as st
 
-from memtool.text.three_way import Clean, Conflict, lines_of, merge_lines
+from memtool.text.merging import Clean, Conflict, lines_of, merge_lines
 
 LINES = st.lists(st.sampled_from(["a\n", "b\n", "红\n", "绿\n", "\n"]), max_size=8)
 
