@@ -28,14 +28,15 @@ from memtool.team.postgres.tables import BESIDE
 from memtool.team.service import MOST_AT_ONCE, TeamService, metrics_text, shown_memories
 from memtool.vault.memory import Found
 from memtool.vault.project_area import area_name
+from memtool.web import limits
 from memtool.web.agent_server import PATHS, AgentServer
 from memtool.web.app import add_errors
-from memtool.web.calls import LARGEST_PAGE, LONGEST_NAME, LONGEST_QUERY, Body, example
+from memtool.web.calls import Body, example
 from memtool.web.gate import HEALTH
 from memtool.web.life import READY, STARTING, Life
 from memtool.web.memory_api import add_memory_calls
 from memtool.web.request_search import SearchAsked, Searched, answer_fields, memory_fields, search_vault
-from memtool.web.turns_api import add_turn_calls
+from memtool.web.sessions_api import add_turn_calls
 from memtool.workspace import Workspace
 
 _DESCRIPTION = (
@@ -115,7 +116,7 @@ def _add_context(app: FastAPI, service: TeamService) -> None:
         summary="Give the standing rules, decisions, facts and open items of a project, from each vault of the token",
         openapi_extra=example({"blocks": [{"vault": "shop", "parts": [_PART]}]}),
     )
-    def context(project: Annotated[str, Query(max_length=LONGEST_NAME)] = "") -> dict[str, Any]:
+    def context(project: Annotated[str, Query(max_length=limits.NAME)] = "") -> dict[str, Any]:
         name = area_name(project)
         found = ((vault, standing_parts(service, vault, name)) for vault in service.asked_vaults)
         return {"blocks": [{"vault": vault, "parts": parts} for vault, parts in found if parts]}
@@ -154,9 +155,9 @@ _STANDING = ("rules", "decisions", "facts", "open")  # what holds now; the rest 
 class RecallAsked(Body):
     """A question to all vaults of the token, or to the one that the address names."""
 
-    query: str = Field(min_length=1, max_length=LONGEST_QUERY, description="Words, in any language, without syntax.")
-    project: str = Field(default="", max_length=LONGEST_NAME, description="Where the asker works; empty: everywhere.")
-    limit: int = Field(default=5, ge=1, le=LARGEST_PAGE)
+    query: str = Field(min_length=1, max_length=limits.QUERY, description="Words, in any language, without syntax.")
+    project: str = Field(default="", max_length=limits.NAME, description="Where the asker works; empty: everywhere.")
+    limit: int = Field(default=5, ge=1, le=limits.PAGE)
     floor: float = Field(default=0.0, ge=0, le=1, description="The least relevance of what is given.")
 
 

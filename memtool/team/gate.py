@@ -24,9 +24,9 @@ from memtool.team.postgres.connection import REQUEST_SECONDS, cut, in_use_by_req
 from memtool.team.service import MOST_AT_ONCE, Asking, TeamService, log
 from memtool.team.tokens import METRICS, READ, WRITE, AuditEntry, NoToken, Token
 from memtool.web.agent_server import PATHS
+from memtool.web.calls import Refusal, status_of
 from memtool.web.gate import HEALTH, LARGEST_BODY, PATIENCE, GuardedAnswer, check_ready, headers_of, whole_body
 from memtool.web.life import Life
-from memtool.web.problem_details import Refusal, status_of
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send

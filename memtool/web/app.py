@@ -19,7 +19,7 @@ from memtool import __version__
 from memtool.errors import MemtoolError
 from memtool.index.engine import Unbuilt
 from memtool.web.agent_server import PATHS, AgentServer
-from memtool.web.calls import example
+from memtool.web.calls import MEDIA_TYPE, example, problem, problem_of, problem_of_fields
 from memtool.web.embeddings_api import add_embedding_calls
 from memtool.web.figures import totals
 from memtool.web.gate import ENTRANCE, HEALTH, Access
@@ -28,10 +28,8 @@ from memtool.web.hub import Hub
 from memtool.web.life import READY, STARTING, Life
 from memtool.web.memory_api import add_memory_calls
 from memtool.web.page import add_page
-from memtool.web.problem_details import MEDIA_TYPE, problem, problem_of, problem_of_fields
-from memtool.web.sessions_api import add_session_calls
+from memtool.web.sessions_api import add_session_calls, add_turn_calls
 from memtool.web.state_api import Jobs, add_state_calls
-from memtool.web.turns_api import add_turn_calls
 from memtool.workspace import OpenWorkspace
 
 _DESCRIPTION = (

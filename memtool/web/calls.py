@@ -1,16 +1,110 @@
-"""What all calls share: the workspace of a request, and the examples in the OpenAPI document."""
+"""What all calls share: bodies, examples in the OpenAPI document, and errors as problem details (RFC 9457)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-LONGEST_QUERY = 20_000  # characters
-LONGEST_NAME = 200
-LARGEST_PAGE = 100
-LAST_OFFSET = 10_000
+from memtool.errors import (
+    BadSetting,
+    BrokenVaultFile,
+    Busy,
+    DatabaseUnavailable,
+    MemtoolError,
+    NotAVault,
+    NoteChanged,
+    NoteNotFound,
+    NotWritable,
+    OnlyReading,
+    OutsideVault,
+    ProviderFailed,
+    ProviderMissing,
+    SchemaMismatch,
+    SessionNotFound,
+    UsageError,
+    VaultNotFound,
+    VaultTooNew,
+)
+from memtool.web import limits
+
+MEDIA_TYPE = "application/problem+json"
+
+_STATUS: Mapping[type[MemtoolError], HTTPStatus] = {
+    UsageError: HTTPStatus.BAD_REQUEST,
+    NoteNotFound: HTTPStatus.NOT_FOUND,
+    SessionNotFound: HTTPStatus.NOT_FOUND,
+    OutsideVault: HTTPStatus.NOT_FOUND,
+    NoteChanged: HTTPStatus.CONFLICT,
+    BrokenVaultFile: HTTPStatus.CONFLICT,
+    NotWritable: HTTPStatus.INSUFFICIENT_STORAGE,
+    OnlyReading: HTTPStatus.FORBIDDEN,
+    VaultNotFound: HTTPStatus.SERVICE_UNAVAILABLE,
+    NotAVault: HTTPStatus.SERVICE_UNAVAILABLE,
+    VaultTooNew: HTTPStatus.SERVICE_UNAVAILABLE,
+    Busy: HTTPStatus.SERVICE_UNAVAILABLE,
+    BadSetting: HTTPStatus.SERVICE_UNAVAILABLE,
+    ProviderMissing: HTTPStatus.SERVICE_UNAVAILABLE,
+    DatabaseUnavailable: HTTPStatus.SERVICE_UNAVAILABLE,
+    SchemaMismatch: HTTPStatus.SERVICE_UNAVAILABLE,
+    ProviderFailed: HTTPStatus.BAD_GATEWAY,
+}
+
+
+class Refusal(MemtoolError):
+    """A request that is answered with *status* and a sentence."""
+
+    def __init__(self, status: int, sentence: str, hint: str = "") -> None:
+        super().__init__(sentence, hint=hint)
+        self.status = status
+
+
+class QuickerWriter(Refusal):
+    """Somebody else has changed what the request was to change."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(412, f"'{what}' was changed since you read it", "Read it again and repeat.")
+
+
+def status_of(error: MemtoolError) -> int:
+    """Return the HTTP status that stands for *error*: that of the nearest class above its own."""
+    if isinstance(error, Refusal):
+        return error.status
+    return next((int(_STATUS[kind]) for kind in type(error).__mro__ if kind in _STATUS), 409)
+
+
+def problem(status: int, detail: str, hint: str = "", **more: Any) -> dict[str, Any]:  # noqa: ANN401
+    """Return the fields of problem details."""
+    fields = {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status, "detail": detail}
+    return fields | ({"hint": hint} if hint else {}) | more
+
+
+def problem_of(error: MemtoolError) -> dict[str, Any]:
+    """Return *error* as problem details; *code* is the exit code that the command line would end with."""
+    return problem(status_of(error), f"{str(error).rstrip('.')}.", error.hint, code=error.exit_code)
+
+
+def problem_of_fields(faults: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return pydantic's *faults* as problem details, one sentence for each, without repeating long values."""
+    told = [f"{_place(fault['loc'])}: {fault['msg']}{_got(fault.get('input'))}" for fault in faults[: limits.FAULTS]]
+    return problem(422, f"The request is not as it should be: {'; '.join(told)}.", "/openapi.json says what is asked.")
+
+
+def as_bytes(fields: Mapping[str, Any]) -> bytes:
+    """Return problem details as they are sent."""
+    return json.dumps(fields, ensure_ascii=False).encode("utf-8", "replace")
+
+
+def _place(steps: Sequence[object]) -> str:
+    return ".".join(map(str, steps[1:] if len(steps) > 1 else steps))
+
+
+def _got(value: object) -> str:
+    short = isinstance(value, int | float) or (isinstance(value, str) and len(value) < limits.REPEATED_VALUE)
+    return f" (got {value!r})" if short else ""
 
 
 class Body(BaseModel):

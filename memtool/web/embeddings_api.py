@@ -15,7 +15,8 @@ from memtool.errors import MemtoolError, UsageError
 from memtool.index.engine import Index, place_of, use_index
 from memtool.index.semantic import embed, forget_unused, open_vectors
 from memtool.text.lines import tokens_in
-from memtool.web.calls import LONGEST_NAME, Body, example
+from memtool.web import limits
+from memtool.web.calls import Body, example
 from memtool.web.state_api import JOB, Jobs, Tell, begun
 from memtool.workspace import OpenWorkspace, Workspace
 
@@ -37,10 +38,10 @@ class EmbeddingsAsked(Body):
     """The request of OpenAI's API. *model* and *user* are taken and change nothing: there is one model."""
 
     input: Any
-    model: str = Field(default="", max_length=LONGEST_NAME)
+    model: str = Field(default="", max_length=limits.NAME)
     encoding_format: Literal["float", "base64"] = "float"
     dimensions: int | None = None
-    user: str = Field(default="", max_length=LONGEST_NAME)
+    user: str = Field(default="", max_length=limits.NAME)
 
 
 class RebuildAsked(Body):

@@ -24,7 +24,7 @@ from memtool.vault.files import read_head
 from memtool.vault.kinds import FACT, SESSION
 from memtool.vault.memory import Found, Memory
 from memtool.vault.note import Note, parse_note
-from memtool.web.calls import LONGEST_NAME, LONGEST_QUERY
+from memtool.web import limits
 from memtool.web.request_search import SearchAsked, filter_of, search_vault
 from memtool.workspace import Workspace
 
@@ -39,12 +39,12 @@ _FIRST_TIME, _LAST_TIME = ("", ""), ("9999", "")
 class Wanted(BaseModel):
     """The part of the memory that the page shows: the query of its address. *cursor* is where the part before ended."""
 
-    q: str = Field(default="", max_length=LONGEST_QUERY)
-    project: str = Field(default="", max_length=LONGEST_NAME)
-    kind: str = Field(default="", max_length=LONGEST_NAME)
-    category: str = Field(default="", max_length=LONGEST_NAME)
-    since: str = Field(default="", max_length=LONGEST_NAME)
-    until: str = Field(default="", max_length=LONGEST_NAME)
+    q: str = Field(default="", max_length=limits.QUERY)
+    project: str = Field(default="", max_length=limits.NAME)
+    kind: str = Field(default="", max_length=limits.NAME)
+    category: str = Field(default="", max_length=limits.NAME)
+    since: str = Field(default="", max_length=limits.NAME)
+    until: str = Field(default="", max_length=limits.NAME)
     cursor: str = Field(default="", pattern=r"^(|[0-9-]{0,10}_([0-9]{2}:[0-9]{2}_|-_)?[0-9]{1,9})$")
 
     def query(self, **changes: str) -> str:

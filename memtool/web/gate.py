@@ -19,8 +19,8 @@ from http.cookies import CookieError, SimpleCookie
 from typing import TYPE_CHECKING
 
 from memtool.errors import MemtoolError
+from memtool.web.calls import MEDIA_TYPE, Refusal, as_bytes, problem_of, status_of
 from memtool.web.life import READY, Life
-from memtool.web.problem_details import MEDIA_TYPE, Refusal, as_bytes, problem_of, status_of
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send

@@ -19,8 +19,8 @@ from memtool.text.lines import brief
 from memtool.text.tokens import index_terms
 from memtool.vault.kinds import FACT, KNOWLEDGE, SESSION
 from memtool.vault.memory import Location, Memory
-from memtool.web.calls import LARGEST_PAGE, LAST_OFFSET, LONGEST_NAME, LONGEST_QUERY, Body, example
-from memtool.web.http_sessions import PROMPT, Prompt, prompts
+from memtool.web import limits
+from memtool.web.calls import Body, example
 from memtool.web.memory_api import save_memory
 from memtool.web.observations import (
     OLD_TYPES,
@@ -33,11 +33,12 @@ from memtool.web.observations import (
     summaries_in,
 )
 from memtool.web.request_search import SearchAsked, filter_of
+from memtool.web.sessions_api import PROMPT, Prompt, prompts
 from memtool.workspace import OpenWorkspace, Workspace
 
 T = TypeVar("T")
-Name = Annotated[str, Query(max_length=LONGEST_NAME)]
-Id = Annotated[str, Field(min_length=1, max_length=LONGEST_QUERY)]
+Name = Annotated[str, Query(max_length=limits.NAME)]
+Id = Annotated[str, Field(min_length=1, max_length=limits.QUERY)]
 
 _TYPES = ("observations", "sessions", "prompts")
 
@@ -45,16 +46,16 @@ _TYPES = ("observations", "sessions", "prompts")
 class HistoryAsked(Body):
     """What is looked for. Lists are separated by commas; one of their members is enough."""
 
-    query: str = Field(default="", max_length=LONGEST_QUERY)
+    query: str = Field(default="", max_length=limits.QUERY)
     type: Literal["", "observations", "sessions", "prompts"] = ""
-    project: str = Field(default="", max_length=LONGEST_NAME)
+    project: str = Field(default="", max_length=limits.NAME)
     since: str = Field(default="", max_length=40, alias="dateStart")
     until: str = Field(default="", max_length=40, alias="dateEnd")
-    obs_type: str = Field(default="", max_length=LONGEST_NAME)
-    concepts: str = Field(default="", max_length=LONGEST_NAME)
+    obs_type: str = Field(default="", max_length=limits.NAME)
+    concepts: str = Field(default="", max_length=limits.NAME)
     files: str = Field(default="", max_length=1_000)
-    limit: int = Field(default=20, ge=1, le=LARGEST_PAGE)
-    offset: int = Field(default=0, ge=0, le=LAST_OFFSET)
+    limit: int = Field(default=20, ge=1, le=limits.PAGE)
+    offset: int = Field(default=0, ge=0, le=limits.OFFSET)
     order: Literal["relevance", "date_desc", "date_asc"] = Field(default="relevance", alias="orderBy")
 
 
@@ -62,8 +63,8 @@ class NoteAsked(Body):
     """A memory by hand. With a *title* it is a note."""
 
     text: str = Field(min_length=1, max_length=500_000)
-    title: str = Field(default="", max_length=LONGEST_NAME)
-    project: str = Field(default="", max_length=LONGEST_NAME)
+    title: str = Field(default="", max_length=limits.NAME)
+    project: str = Field(default="", max_length=limits.NAME)
 
 
 def add_history_calls(app: FastAPI, open_workspace: OpenWorkspace) -> None:
@@ -101,9 +102,9 @@ def _add_past(app: FastAPI, open_workspace: OpenWorkspace) -> None:
     )
     def around(
         anchor: Name = "",
-        query: Annotated[str, Query(max_length=LONGEST_QUERY)] = "",
-        depth_before: Annotated[int, Query(ge=0, le=LARGEST_PAGE)] = 10,
-        depth_after: Annotated[int, Query(ge=0, le=LARGEST_PAGE)] = 10,
+        query: Annotated[str, Query(max_length=limits.QUERY)] = "",
+        depth_before: Annotated[int, Query(ge=0, le=limits.PAGE)] = 10,
+        depth_after: Annotated[int, Query(ge=0, le=limits.PAGE)] = 10,
         project: Name = "",
     ) -> dict[str, Any]:
         if anchor and query:
@@ -127,14 +128,14 @@ def _add_past(app: FastAPI, open_workspace: OpenWorkspace) -> None:
         summary="Read many observations by their ids, with a comma between them or an `ids` for each",
         openapi_extra=example({"observations": [{**_FACT, "narrative": "Deploys happen on Tuesdays."}], "missing": []}),
     )
-    def observations(ids: Annotated[list[Id], Query(min_length=1, max_length=LARGEST_PAGE)]) -> dict[str, Any]:
+    def observations(ids: Annotated[list[Id], Query(min_length=1, max_length=limits.PAGE)]) -> dict[str, Any]:
         work = open_workspace(None)
         found: dict[str, dict[str, Any] | None] = {}
         for given in ids:
             one = _find(work, given) if "," in given else None  # a path may hold commas
             wanted = [given] if one else [each.strip() for each in given.split(",") if each.strip()]
-            if len(found) + len(wanted) > LARGEST_PAGE:
-                raise UsageError("so many ids at once are too many", hint=f"Ask for {LARGEST_PAGE} at most.")
+            if len(found) + len(wanted) > limits.PAGE:
+                raise UsageError("so many ids at once are too many", hint=f"Ask for {limits.PAGE} at most.")
             found |= {each: one or _find(work, each) for each in wanted}
         return {
             "observations": [one for one in found.values() if one],
@@ -268,7 +269,7 @@ def _find(work: Workspace, wanted: str) -> dict[str, Any] | None:
         return None
     said, project = work.redact(prompt.text), _project_of(work, prompt.folder)
     memory = Memory(wanted, said, PROMPT, Location(""), project=project, date=prompt.at[:16])
-    return Observation(memory, brief(said, LONGEST_NAME), prompt.session_id).fields()
+    return Observation(memory, brief(said, limits.NAME), prompt.session_id).fields()
 
 
 _FACT: dict[str, Any] = {

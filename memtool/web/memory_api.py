@@ -24,15 +24,15 @@ from memtool.memory.new_memory import LONGEST_FACT, NewMemory
 from memtool.memory.remember import AlreadyKnown, Remembered, remember
 from memtool.recall.uses import count_uses
 from memtool.vault.kinds import FACT, KNOWLEDGE
-from memtool.web.calls import LARGEST_PAGE, LAST_OFFSET, LONGEST_NAME, LONGEST_QUERY, Body, example
-from memtool.web.problem_details import QuickerWriter, Refusal
+from memtool.web import limits
+from memtool.web.calls import Body, QuickerWriter, Refusal, example
 from memtool.web.request_search import SearchAsked, filter_of, found_fields, hit_fields, search_vault
 from memtool.workspace import OpenWorkspace, Workspace
 
 _LONGEST_TEXT = 500_000
 
-Category = Annotated[str, Field(max_length=LONGEST_NAME)]
-Tags = Annotated[list[Annotated[str, Field(max_length=LONGEST_NAME)]], Field(max_length=50)]
+Category = Annotated[str, Field(max_length=limits.NAME)]
+Tags = Annotated[list[Annotated[str, Field(max_length=limits.NAME)]], Field(max_length=50)]
 
 
 class SaveAsked(Body):
@@ -42,15 +42,15 @@ class SaveAsked(Body):
     tags: Tags = Field(default_factory=list)
     category: Category = ""
     summary: str = Field(
-        default="", max_length=LONGEST_NAME, description="A few words for lists; of a note its title, too."
+        default="", max_length=limits.NAME, description="A few words for lists; of a note its title, too."
     )
     expires_at: str = Field(default="", max_length=40, description="The last day on which it holds, or the moment.")
-    project: str = Field(default="", max_length=LONGEST_NAME, description="Whose it is; empty for none.")
+    project: str = Field(default="", max_length=limits.NAME, description="Whose it is; empty for none.")
     kind: str = Field(default="", max_length=20, description="fact, decision, change, knowledge or todo.")
     author: Literal["user", "agent", "tool", "imported"] = "agent"
     evidence: str = Field(default="", max_length=LONGEST_FACT)
-    source: str = Field(default="", max_length=LONGEST_NAME)
-    supersedes: str = Field(default="", max_length=LONGEST_NAME, description="The id of the fact that it replaces.")
+    source: str = Field(default="", max_length=limits.NAME)
+    supersedes: str = Field(default="", max_length=limits.NAME, description="The id of the fact that it replaces.")
 
 
 class ChangeAsked(Body):
@@ -97,14 +97,14 @@ def _add_finding(app: FastAPI, open_workspace: OpenWorkspace, find: Callable[[Se
         openapi_extra=example({"memories": [_HIT], "total": 1, "limit": 20, "offset": 0}),
     )
     def memories(
-        category: Annotated[str, Query(max_length=LONGEST_NAME)] = "",
-        project: Annotated[str | None, Query(max_length=LONGEST_NAME)] = None,
-        kind: Annotated[str, Query(max_length=LONGEST_NAME)] = "",
+        category: Annotated[str, Query(max_length=limits.NAME)] = "",
+        project: Annotated[str | None, Query(max_length=limits.NAME)] = None,
+        kind: Annotated[str, Query(max_length=limits.NAME)] = "",
         status: Literal["active", "superseded", "archived", "all"] = "active",
-        limit: Annotated[int, Query(ge=1, le=LARGEST_PAGE)] = 20,
-        offset: Annotated[int, Query(ge=0, le=LAST_OFFSET)] = 0,
+        limit: Annotated[int, Query(ge=1, le=limits.PAGE)] = 20,
+        offset: Annotated[int, Query(ge=0, le=limits.OFFSET)] = 0,
         sort: Literal["newest", "created", "updated", "use", "access_count", "importance", "relevance"] = "newest",
-        query: Annotated[str, Query(max_length=LONGEST_QUERY)] = "",
+        query: Annotated[str, Query(max_length=limits.QUERY)] = "",
     ) -> dict[str, Any]:
         work = open_workspace(None)
         asked = SearchAsked(
@@ -155,7 +155,7 @@ def _add_writing(app: FastAPI, open_workspace: OpenWorkspace) -> None:
         openapi_extra=example(_MEMORY, asked={"category": "decision", "tags": ["auth"]}),
     )
     def change(
-        memory_id: str, asked: ChangeAsked, if_match: Annotated[str, Header(max_length=LONGEST_NAME)] = ""
+        memory_id: str, asked: ChangeAsked, if_match: Annotated[str, Header(max_length=limits.NAME)] = ""
     ) -> JSONResponse:
         values = asked.model_dump(exclude_none=True, exclude={"author"})
         if not values:
@@ -182,7 +182,7 @@ def _add_writing(app: FastAPI, open_workspace: OpenWorkspace) -> None:
         ),
     )
     def delete(
-        memory_id: str, *, purge: bool = False, x_confirm_purge: Annotated[str, Header(max_length=LONGEST_NAME)] = ""
+        memory_id: str, *, purge: bool = False, x_confirm_purge: Annotated[str, Header(max_length=limits.NAME)] = ""
     ) -> dict[str, Any]:
         if purge and x_confirm_purge != memory_id:
             raise Refusal(428, "to remove something for good must be confirmed", f"Add X-Confirm-Purge: {memory_id}")
@@ -201,7 +201,7 @@ def _add_taking_back(app: FastAPI, open_workspace: OpenWorkspace) -> None:
         openapi_extra=example({"changes": [_CHANGE], "total": 1}),
     )
     def changes(
-        limit: Annotated[int, Query(ge=1, le=LARGEST_PAGE)] = 20,
+        limit: Annotated[int, Query(ge=1, le=limits.PAGE)] = 20,
         offset: Annotated[int, Query(ge=0)] = 0,
     ) -> dict[str, Any]:
         found = read_changes(open_workspace(None).vault)

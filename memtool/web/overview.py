@@ -23,10 +23,10 @@ from memtool.llm.call_log import Usage, usage
 from memtool.settings import choices_of, shown_value
 from memtool.settings.sections import ABOUT
 from memtool.vault.scan import ignores, scan
-from memtool.web.calls import LONGEST_NAME
+from memtool.web import limits
+from memtool.web.calls import status_of
 from memtool.web.feed import Wanted, read_part, read_projects
 from memtool.web.figures import GIVEN, HEIGHT, HELD, given_in, growth_of, held_in, totals
-from memtool.web.problem_details import status_of
 from memtool.web.rendering import attempt, form_of, rendered, sentence
 from memtool.web.state_api import change_settings
 from memtool.workspace import OpenWorkspace, Workspace
@@ -34,7 +34,7 @@ from memtool.workspace import OpenWorkspace, Workspace
 _DAYS_OF_COSTS = 14
 _DAYS_OF_LOG, _MOST_ENTRIES = 30, 300
 
-Text = Annotated[str, Query(max_length=LONGEST_NAME)]
+Text = Annotated[str, Query(max_length=limits.NAME)]
 
 
 def add_overview(app: FastAPI, open_workspace: OpenWorkspace) -> None:

@@ -32,10 +32,10 @@ from memtool.vault.kinds import FACT
 from memtool.vault.memory import Memory
 from memtool.vault.session_names import note_of
 from memtool.vault.sessions import parse_session
-from memtool.web.calls import LONGEST_NAME
+from memtool.web import limits
+from memtool.web.calls import status_of
 from memtool.web.feed import Wanted, read_part, read_projects
 from memtool.web.overview import add_overview
-from memtool.web.problem_details import status_of
 from memtool.web.rendering import YEAR, as_html, attempt, form_of, is_part, rendered, sentence, static_files
 from memtool.workspace import OpenWorkspace, Workspace
 
@@ -43,7 +43,7 @@ _MOST_CHANGES, _MOST_LINKS = 12, 30
 _MOST_SESSIONS, _MOST_GIVINGS = 30, 40
 _HEAD = 65_536  # bytes of a session's note that hold its topic
 
-Text = Annotated[str, Query(max_length=LONGEST_NAME)]
+Text = Annotated[str, Query(max_length=limits.NAME)]
 
 
 def add_page(app: FastAPI, open_workspace: OpenWorkspace) -> None:

@@ -10,7 +10,7 @@ import hashlib
 import re
 import tomllib
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from html import escape
 from pathlib import Path
 from posixpath import dirname, join, normpath
@@ -25,9 +25,9 @@ from memtool.consolidate.review import stored_proposals, weeks_to_review
 from memtool.errors import MemtoolError
 from memtool.resources import shipped
 from memtool.vault.kinds import CATEGORIES, KINDS
+from memtool.web import limits
+from memtool.web.calls import Refusal
 from memtool.web.feed import Wanted
-from memtool.web.problem_details import Refusal
-from memtool.web.sentences import said
 from memtool.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -41,6 +41,8 @@ _TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 _COOKIE = "memtool-language"
 
 T = TypeVar("T")
+_JOINTS = ((": ", "："), (". ", "。"))  # between two sentences, and the same in Chinese
+_DEEPEST = 3  # parts within parts
 
 
 class StaticFile(NamedTuple):
@@ -124,7 +126,7 @@ def _templates() -> Environment:
     )  # fmt: skip
     found.filters["path"] = quote
     found.filters["day"] = _day
-    found.filters["said"] = lambda sentence, language: _coded(said(sentence, language))
+    found.filters["said"] = lambda sentence, language: _coded(in_language(sentence, language))
     found.filters["coded"] = _coded
     return found
 
@@ -170,6 +172,40 @@ def static_files() -> Mapping[str, StaticFile]:
             content = path.read_bytes()
             found[path.name] = StaticFile(content, hashlib.sha256(content).hexdigest()[:12], _TYPES[path.suffix])
     return found
+
+
+def in_language(sentence: str, language: str) -> str:
+    """Return *sentence*, which is in English, in *language*; what is not known there stays as it is.
+
+    The words of others, such as git, a model or the system, are not translated.
+    """
+    return _translated(sentence, language, _DEEPEST) if len(sentence) <= limits.SENTENCE else sentence
+
+
+@lru_cache(maxsize=2_000)
+def _translated(sentence: str, language: str, depth: int) -> str:
+    for form, words in _forms(language):
+        if found := form.fullmatch(sentence):
+            return words.format(*(_translated(part, language, depth - 1) if depth else part for part in found.groups()))
+    for mark, own_mark in _JOINTS if depth else ():
+        parts = sentence.split(mark, 1)
+        found_parts = [_translated(part, language, depth - 1) for part in parts]
+        if found_parts != parts:
+            return own_mark.join(found_parts)
+    return sentence
+
+
+@cache
+def _forms(language: str) -> tuple[tuple[re.Pattern[str], str], ...]:
+    path = shipped("rules") / language / "sentences.toml"
+    if not path.exists():
+        return ()  # English is what the sentences are in
+    table = tomllib.loads(path.read_text(encoding="utf-8"))
+    return tuple((re.compile(_pattern(form), re.DOTALL), words) for form, words in table.items())
+
+
+def _pattern(form: str) -> str:
+    return re.escape(form).replace(r"\{\}", "(.+?)").replace(r"\{n\}", r"([\d,]+)")
 
 
 _TAGS = frozenset(

@@ -22,7 +22,8 @@ from memtool.recall.prompts.evidence import weighed
 from memtool.text.lines import without_surrogates
 from memtool.text.tokens import index_terms
 from memtool.vault.memory import Found
-from memtool.web.calls import LARGEST_PAGE, LONGEST_NAME, LONGEST_QUERY, Body
+from memtool.web import limits
+from memtool.web.calls import Body
 from memtool.workspace import Workspace
 
 _GLOBAL = "global"  # what asks for the memories of no project
@@ -31,12 +32,12 @@ _GLOBAL = "global"  # what asks for the memories of no project
 class SearchAsked(Body):
     """A question, and the part of the vault to look in."""
 
-    query: str = Field(default="", max_length=LONGEST_QUERY, description="Words, in any language, without syntax.")
-    limit: int = Field(default=5, ge=1, le=LARGEST_PAGE)
+    query: str = Field(default="", max_length=limits.QUERY, description="Words, in any language, without syntax.")
+    limit: int = Field(default=5, ge=1, le=limits.PAGE)
     min_similarity: float = Field(default=0.0, ge=0, le=1)
-    category: str = Field(default="", max_length=LONGEST_NAME)
-    project: str | None = Field(default=None, max_length=LONGEST_NAME, description="`global` for those of no project.")
-    kind: str = Field(default="", max_length=LONGEST_NAME)
+    category: str = Field(default="", max_length=limits.NAME)
+    project: str | None = Field(default=None, max_length=limits.NAME, description="`global` for those of no project.")
+    kind: str = Field(default="", max_length=limits.NAME)
     status: Literal["active", "superseded", "archived", "all"] = "active"
     since: str = Field(default="", max_length=40, description="2026-02-10, 2026-02, 7d, 2w, yesterday.")
     until: str = Field(default="", max_length=40)

@@ -5,11 +5,8 @@ A job is long work in the background, one piece at a time: a request is answered
 
 from __future__ import annotations
 
-import json
-import re
 import secrets
 import threading
-import tomllib
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Annotated, Any, TypeAlias
@@ -23,12 +20,13 @@ from memtool.exchange.bundle_import import ADDED, KEPT, MERGED, SAME, import_bun
 from memtool.exchange.documents import JSON, export, parsed
 from memtool.history.one_commit import alone, commit, keep_edits
 from memtool.index.engine import catch_up
+from memtool.install.settings_file import with_value, without_value
 from memtool.settings import choices_of, load, shown_value
 from memtool.settings.sections import ABOUT
 from memtool.vault.files import read_text, replace
 from memtool.vault.layout import SETTINGS_FILE
-from memtool.web.calls import LARGEST_PAGE, LONGEST_NAME, example
-from memtool.web.problem_details import Refusal, problem_of
+from memtool.web import limits
+from memtool.web.calls import Refusal, example, problem_of
 from memtool.workspace import OpenWorkspace, Workspace
 
 Tell: TypeAlias = Callable[[int, int], None]  # done, in all
@@ -100,7 +98,7 @@ def add_state_calls(app: FastAPI, open_workspace: OpenWorkspace, jobs: Jobs) -> 
         summary="Give the latest lines of the log, the newest first",
         openapi_extra=example({"entries": [{"at": "2026-02-10T14:30:00+08:00", "level": "error", "message": "…"}]}),
     )
-    def logs(limit: Annotated[int, Query(ge=1, le=LARGEST_PAGE)] = 50) -> dict[str, Any]:
+    def logs(limit: Annotated[int, Query(ge=1, le=limits.PAGE)] = 50) -> dict[str, Any]:
         work = open_workspace(None)
         entries = read_log([work.vault.state_path, work.index_folder], work.now() - timedelta(days=_MOST_DAYS))
         return {"entries": [each._asdict() for each in entries[: -limit - 1 : -1]]}
@@ -118,7 +116,7 @@ def _add_data(app: FastAPI, open_workspace: OpenWorkspace, jobs: Jobs) -> None:
         summary="Give all facts and notes as one JSON document, which the import takes",
         openapi_extra=example({"format": 1, "facts": [], "notes": []}),
     )
-    def everything(project: Annotated[str, Query(max_length=LONGEST_NAME)] = "") -> Response:
+    def everything(project: Annotated[str, Query(max_length=limits.NAME)] = "") -> Response:
         return Response(export(open_workspace(None).vault, JSON, project).content, media_type="application/json")
 
     @app.post(
@@ -194,53 +192,10 @@ def change_settings(work: Workspace, wanted: dict[str, Any]) -> None:
     with alone(work.vault), work.vault.lock():
         text, expected = read_text(path) if path.exists() else ("", None)
         for key, value in wanted.items():
-            text = with_setting(text, key, value)
+            text = without_value(text, key) if value is None else with_value(text, key, value)
         keep_edits(work.vault, [SETTINGS_FILE])
         replace(path, text, expected=expected)
         commit(work.vault, [SETTINGS_FILE], "settings", ", ".join(wanted))
-
-
-def with_setting(text: str, key: str, value: object) -> str:
-    """Return the settings file *text* with another *value* for *key*, or with none; every other line is kept.
-
-    Raises:
-        BadSetting: it is written there so that one line cannot be changed alone.
-    """
-    section, _, name = key.rpartition(".")
-    lines = text.splitlines(keepends=True)
-    heads = [number for number, line in enumerate(lines) if re.match(r"\s*\[", line)]
-    start = 0
-    if section:
-        head = rf"\s*\[\s*{re.escape(section)}\s*\]\s*(#.*)?\n?"
-        start = next((number + 1 for number in heads if re.fullmatch(head, lines[number])), -1)
-    end = next((number for number in heads if number >= start), len(lines))
-    place = next((at for at in range(max(start, 0), end) if re.match(rf"\s*{name}\s*=", lines[at])), -1)
-    new = [] if value is None else [f"{name} = {json.dumps(value, ensure_ascii=False)}\n"]
-    if start < 0:
-        lines = [*lines, *(["\n"] if lines else []), f"[{section}]\n", *new] if new else lines
-    else:
-        lines[place if place >= 0 else start : place + 1 if place >= 0 else start] = new
-    changed = "".join(lines)
-    if _without(changed, key) != _without(text, key) or _at(changed, key) != value:
-        raise BadSetting(f"'{key}' cannot be changed on a line of its own", hint=f"Edit {SETTINGS_FILE}.")
-    return changed
-
-
-def _at(text: str, key: str) -> object:
-    section, _, name = key.rpartition(".")
-    table = tomllib.loads(text)
-    return (table.get(section, {}) if section else table).get(name)
-
-
-def _without(text: str, key: str) -> dict[str, Any]:
-    """Return what the settings file *text* says, but for *key*."""
-    section, _, name = key.rpartition(".")
-    try:
-        table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise BadSetting(f"{SETTINGS_FILE} is no TOML: {error}") from None
-    (table.get(section, {}) if section else table).pop(name, None)
-    return {name: value for name, value in table.items() if value != {}}
 
 
 def _told(work: Workspace) -> list[dict[str, Any]]:

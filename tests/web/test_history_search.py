@@ -12,12 +12,10 @@ from desk import Desk
 from fastapi.testclient import TestClient
 from trees import write
 
-from memtool.errors import BadSetting
 from memtool.web.app import make_app
 from memtool.web.gate import Access
 from memtool.web.life import Life
 from memtool.web.observations import turns_in
-from memtool.web.state_api import with_setting
 
 SESSION = """---
 type: session
@@ -305,27 +303,3 @@ def test_settings_of_the_vault_are_changed_and_no_others(client: TestClient, des
     assert desk.read("memtool.toml") == text
     assert change(search__limit=None, language=None).status_code == 200
     assert tomllib.loads(desk.read("memtool.toml")) == tomllib.loads(before)
-
-
-@pytest.mark.parametrize(
-    ("text", "key", "value", "result"),
-    [
-        ("", "language", "zh", 'language = "zh"\n'),
-        ("# 我的\n", "search.limit", 3, "# 我的\n\n[search]\nlimit = 3\n"),
-        ("[search]\nlimit = 6 # few\n\n[x]\nlimit = 1\n", "search.limit", 3, "[search]\nlimit = 3\n\n[x]\nlimit = 1\n"),
-        ("[search]\nlimit = 6\n", "search.limit", None, "[search]\n"),
-        ("[x]\ny = 1\n", "language", "zh", 'language = "zh"\n[x]\ny = 1\n'),
-    ],
-)
-def test_one_line_of_the_settings_is_changed(text: str, key: str, value: object, result: str) -> None:
-    assert with_setting(text, key, value) == result
-
-
-@pytest.mark.parametrize(
-    "text", ["search = {limit = 6}\n", "search.limit = 6\n", "[capture]\nexclude = [\n'a',\n]\n", "x ="]
-)
-def test_what_stands_otherwise_is_left_to_its_owner(text: str) -> None:
-    with pytest.raises(BadSetting):
-        with_setting(
-            text, "capture.exclude" if "capture" in text else "search.limit", ["b"] if "capture" in text else 3
-        )

@@ -18,9 +18,9 @@ from memtool.memory import limits, search
 from memtool.settings.sections import EmbeddingSettings
 from memtool.vault.layout import open_vault
 from memtool.web.app import make_app
+from memtool.web.calls import status_of
 from memtool.web.gate import Access
 from memtool.web.life import Life
-from memtool.web.problem_details import status_of
 from memtool.web.request_search import SearchAsked, search_vault
 
 

@@ -15,7 +15,7 @@ from memtool.errors import (
     UsageError,
 )
 from memtool.unavailable import Unavailable
-from memtool.web.problem_details import Refusal, as_bytes, problem_of, problem_of_fields
+from memtool.web.calls import Refusal, as_bytes, problem_of, problem_of_fields
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 
 from memtool.doctor import index, vault, work
 from memtool.errors import NoteChanged, NoteNotFound
-from memtool.web.sentences import said
+from memtool.web.rendering import in_language as said
 
 CHINESE = re.compile("[\u4e00-\u9fff]")
 
