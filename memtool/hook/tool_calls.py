@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
-from zlib import crc32
 
 from memtool.hook.main import Reply
 
@@ -46,6 +45,8 @@ def hints_for_edit(event: ClientEvent) -> Reply | None:
 
 def earlier_tries(event: ClientEvent) -> Reply | None:
     """Return, at the third failure of a command, what was edited since its first one; only count all others."""
+    from zlib import crc32
+
     from memtool.recall.ledger import ledger_folder, read_ledger, write_ledger
 
     arguments, session_id = event.fields.get("tool_input"), event.text("session_id")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from calendar import monthrange
 from contextlib import suppress
 from functools import cache
 from itertools import chain, groupby, product
@@ -212,6 +211,8 @@ def _span(match: re.Match[str], today: dt.date) -> Days:
     months = today.year * 12 + today.month - 1 - back * (12 if unit == "year" else 1)
     first = dt.date(months // 12, 1 if unit == "year" else months % 12 + 1, 1)
     last = first.replace(month=12) if unit == "year" else first
+    from calendar import monthrange  # it brings `locale` along, and a prompt seldom names a month
+
     return Days(first.isoformat(), last.replace(day=monthrange(last.year, last.month)[1]).isoformat())
 
 

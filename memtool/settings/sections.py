@@ -4,8 +4,9 @@
 reads it.
 """
 
-from typing import Annotated, NamedTuple, TypeAlias
+from typing import Annotated, TypeAlias
 
+from memtool.named_tuple import NamedTuple
 from memtool.settings.text_providers import VENDORS
 
 KINDS = ("memory", "preferences", "summary", "rules", "decisions", "facts", "open", "commands", "sessions")

@@ -7,7 +7,9 @@ import errno
 import os
 import re
 import stat
+import sys
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
 
 from memtool.errors import BrokenVaultFile, NoteChanged, NotWritable
@@ -39,6 +41,12 @@ class KnownStamp(NamedTuple):
 
 def content_hash(content: bytes) -> str:
     """Return the SHA-256 of *content* in hexadecimal."""
+    # hashlib brings OpenSSL along, which takes a hook longer than all else that it does with a note. So small contents
+    # are hashed by Python's own module, as `random` of the standard library does it.
+    if len(content) < 65_536 and "hashlib" not in sys.modules:
+        for name in ("_sha2", "_sha256"):  # since Python 3.12, and before
+            with contextlib.suppress(ImportError):
+                return str(import_module(name).sha256(content).hexdigest())
     import hashlib
 
     return hashlib.sha256(content).hexdigest()
