@@ -12,29 +12,12 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, cast
+from typing import Any
 
 from memtool.errors import BadSetting, UsageError
 from memtool.named_tuple import NamedTuple
-from memtool.settings.sections import (
-    ABOUT,
-    DEFAULTS,
-    SECTIONS,
-    VARIABLES,
-    CaptureSettings,
-    ConsolidateSettings,
-    EmbeddingSettings,
-    IndexSettings,
-    KnowledgeSettings,
-    ModelSettings,
-    RecallSettings,
-    RedactSettings,
-    SearchSettings,
-    SessionSettings,
-    TeamSettings,
-    TranscriptSettings,
-    VaultSettings,
-)
+from memtool.settings import sections
+from memtool.settings.sections import ABOUT, DEFAULTS, SECTIONS, VARIABLES
 from memtool.settings.text_providers import VENDORS
 from memtool.text.languages import has_labels, label_languages
 from memtool.text.lines import some_of
@@ -72,19 +55,19 @@ class Keys(NamedTuple):
 class Settings(NamedTuple):
     """All settings of one run. *origins* maps a key such as `search.limit` to where its value came from."""
 
-    general: VaultSettings = VaultSettings()
-    search: SearchSettings = SearchSettings()
-    index: IndexSettings = IndexSettings()  # type: ignore[assignment]  # hides tuple.index, which nobody wants here
-    knowledge: KnowledgeSettings = KnowledgeSettings()
-    embeddings: EmbeddingSettings = EmbeddingSettings()
-    capture: CaptureSettings = CaptureSettings()
-    transcripts: TranscriptSettings = TranscriptSettings()
-    sessions: SessionSettings = SessionSettings()
-    redact: RedactSettings = RedactSettings()
-    llm: ModelSettings = ModelSettings()
-    recall: RecallSettings = RecallSettings()
-    consolidate: ConsolidateSettings = ConsolidateSettings()
-    team: TeamSettings = TeamSettings()
+    general: sections.VaultSettings = sections.VaultSettings()
+    search: sections.SearchSettings = sections.SearchSettings()
+    index: sections.IndexSettings = sections.IndexSettings()  # type: ignore[assignment]  # hides tuple.index, which nobody wants here
+    knowledge: sections.KnowledgeSettings = sections.KnowledgeSettings()
+    embeddings: sections.EmbeddingSettings = sections.EmbeddingSettings()
+    capture: sections.CaptureSettings = sections.CaptureSettings()
+    transcripts: sections.TranscriptSettings = sections.TranscriptSettings()
+    sessions: sections.SessionSettings = sections.SessionSettings()
+    redact: sections.RedactSettings = sections.RedactSettings()
+    llm: sections.ModelSettings = sections.ModelSettings()
+    recall: sections.RecallSettings = sections.RecallSettings()
+    consolidate: sections.ConsolidateSettings = sections.ConsolidateSettings()
+    team: sections.TeamSettings = sections.TeamSettings()
     keys: Keys = Keys()
     origins: Mapping[str, str] = MappingProxyType({})
     notices: tuple[str, ...] = ()
@@ -156,11 +139,11 @@ def load(
             section, _, name = key.rpartition(".")
             origins[key] = source = VARIABLES[key] if origin == "environment" else origin
             chosen[section][name] = checked_value(key, value, f"'{key}' ({source})")
-    sections = {name or "general": kind(**cast("dict[str, Any]", chosen[name])) for name, kind in SECTIONS.items()}
+    found = {name or "general": kind(**chosen[name]) for name, kind in SECTIONS.items()}
     for origin, values in layers:
         if unknown := [f"'{key}'" for key in values if key not in ABOUT]:
             notices.append(f"unknown settings in {origin}: {some_of(unknown, _NAMED)}")
-    settings = Settings(**cast("dict[str, Any]", sections))
+    settings = Settings(**found)
     keys = Keys(
         environ.get(settings.embeddings.api_key_env, ""),
         environ.get(settings.llm.anthropic_api_key_env, ""),
@@ -285,8 +268,8 @@ def known_variables() -> list[str]:
 
 def unknown_variables(environ: Mapping[str, str], settings: Settings) -> list[str]:
     """Return the variables that are named as if they were memtool's and mean nothing, in order."""
-    sections = (settings.embeddings, settings.llm)
-    keys = [getattr(section, name) for section in sections for name in section._fields if name.endswith("api_key_env")]
+    own = (settings.embeddings, settings.llm)
+    keys = [getattr(section, name) for section in own for name in section._fields if name.endswith("api_key_env")]
     mine = (name for name in environ if name.startswith("MEMTOOL_") and not name.startswith("MEMTOOL_TEST_"))
     return sorted(set(mine) - {*known_variables(), *keys})
 

@@ -1,10 +1,9 @@
-"""All settings: each is declared once, with its type, its default and what is to be known of it.
+"""All settings, each declared once with its type, its default and its help.
 
-`docs/reference/settings.md` is generated from this module. What a setting may be is checked when `memtool.settings`
-reads it.
+`docs/reference/settings.md` is generated from this module. `memtool.settings` checks values when it reads them.
 """
 
-from typing import Annotated, TypeAlias
+from typing import Annotated, Any
 
 from memtool.named_tuple import NamedTuple
 from memtool.settings.text_providers import VENDORS
@@ -24,37 +23,38 @@ class About(NamedTuple):
 class VaultSettings(NamedTuple):
     """Settings of the vault itself (top level of the file)."""
 
-    vault: Annotated[str, About("Where the vault lies, when no other place names it.", trusted=True)] = ""
-    language: Annotated[str, About("Language of generated prose.")] = "en"
+    vault: Annotated[str, About("Path of the vault, if nothing else names one.", trusted=True)] = ""
+    language: Annotated[str, About("Language of the texts that memtool writes.")] = "en"
 
 
 class SearchSettings(NamedTuple):
     """Settings of `memtool search`."""
 
-    mode: Annotated[str, About("What to search with.", ("hybrid", "bm25", "vector"))] = "hybrid"
-    fusion: Annotated[str, About("How hybrid merges its two rankings.", ("adaptive", "rrf"))] = "adaptive"
-    limit: Annotated[int, About("How many hits to show.", least=1)] = 6
+    mode: Annotated[str, About("How to search.", ("hybrid", "bm25", "vector"))] = "hybrid"
+    fusion: Annotated[str, About("How `hybrid` merges its two rankings.", ("adaptive", "rrf"))] = "adaptive"
+    limit: Annotated[int, About("Number of hits to show.", least=1)] = 6
 
 
 class IndexSettings(NamedTuple):
     """Settings of the index."""
 
-    max_note_kb: Annotated[int, About("Larger notes are reported and not read, in KiB.", least=1)] = 10_240
+    max_note_kb: Annotated[int, About("Notes larger than this, in KiB, are reported and not read.", least=1)] = 10_240
     ignore: Annotated[
         tuple[str, ...],
         About("Files and folders that are not searched, such as `Templates/`, `*.excalidraw.md` or `work/old/**`."),
     ] = ()
-    client_memory: Annotated[str, About("Whether Claude Code's own memory files are searched, too.", ("yes", "no"))] = (
+    client_memory: Annotated[str, About("Whether to search Claude Code's own memory files, too.", ("yes", "no"))] = (
         "yes"
     )
     engine: Annotated[
-        str, About("What keeps the index: a file of this machine, or a server.", ("sqlite", "postgres"), trusted=True)
+        str,
+        About("Where the index is: in a file on this machine, or on a server.", ("sqlite", "postgres"), trusted=True),
     ] = "sqlite"
     dsn: Annotated[
         str, About("Address of the server, such as `postgresql://me@db/memtool`; or `MEMTOOL_POSTGRES`.", trusted=True)
     ] = ""
     name: Annotated[
-        str, About("The vault's name on the server; empty: the machine's name and the folder.", trusted=True)
+        str, About("The vault's name on the server; by default the names of the machine and the folder.", trusted=True)
     ] = ""
 
 
@@ -63,55 +63,60 @@ class KnowledgeSettings(NamedTuple):
 
     folders: Annotated[
         tuple[str, ...],
-        About("Folders of other Markdown, such as `~/wiki`: searched as they are, never changed.", trusted=True),
+        About("Folders of other Markdown, such as `~/wiki`, that are searched and never changed.", trusted=True),
     ] = ()
 
 
 class EmbeddingSettings(NamedTuple):
     """Settings of the provider of vectors. Without one, search is BM25."""
 
-    provider: Annotated[str, About("Who computes vectors.", ("fastembed", "openai", "none"), trusted=True)] = (
+    provider: Annotated[str, About("What computes vectors.", ("fastembed", "openai", "none"), trusted=True)] = (
         "fastembed"
     )
     model: Annotated[
-        str, About("The model's name; empty: one for English, or for all scripts where notes need it.", trusted=True)
+        str,
+        About("The model's name; by default one for English, or for all scripts if the notes need it.", trusted=True),
     ] = ""
-    path: Annotated[str, About("A local folder that holds the model (ONNX).", trusted=True)] = ""
+    path: Annotated[str, About("A local folder with the model (ONNX).", trusted=True)] = ""
     pooling: Annotated[str, About("How a local model's tokens become one vector.", ("mean", "cls"))] = "mean"
-    dimension: Annotated[int, About("Expected length of a vector; 0 takes what the model says.")] = 0
+    dimension: Annotated[int, About("Expected length of a vector; 0 takes the model's.")] = 0
     languages: Annotated[
-        str, About("Languages the model knows, such as `en` or `en,zh`; empty asks its vocabulary.")
+        str, About("Languages that the model knows, such as `en` or `en,zh`; by default its vocabulary decides.")
     ] = ""
     base_url: Annotated[str, About("Address of an OpenAI-compatible endpoint, up to `/v1`.", trusted=True)] = ""
-    api_key_env: Annotated[str, About("Name of the variable that holds its key.", trusted=True)] = (
+    api_key_env: Annotated[str, About("Name of the environment variable with its key.", trusted=True)] = (
         "MEMTOOL_EMBEDDINGS_API_KEY"
     )
-    batch: Annotated[int, About("How many texts are sent to the endpoint at once.", least=1)] = 64
+    batch: Annotated[int, About("Number of texts in one request to the endpoint.", least=1)] = 64
 
 
 class CaptureSettings(NamedTuple):
-    """Settings of what is written down while an agent works."""
+    """Settings of what is captured while an agent works."""
 
     ignore: Annotated[tuple[str, ...], About("Files that daily notes leave out, such as `*.lock` or `/tmp/*`.")] = ()
     exclude: Annotated[
         tuple[str, ...],
         About(
-            "Where nothing is captured: folders, such as `~/private`, or remotes, such as `github.com/acme/*`.",
+            "Folders, such as `~/private`, or remotes, such as `github.com/acme/*`, whose sessions are not captured.",
             trusted=True,
         ),
     ] = ()
     print_sessions: Annotated[
-        str, About("Whether sessions of `claude -p` and of programs are captured.", ("yes", "no"))
+        str, About("Whether to capture sessions of `claude -p` and of programs.", ("yes", "no"))
     ] = "yes"
-    every_minutes: Annotated[int, About("A model writes the note of one session at most this often.")] = 60
+    every_minutes: Annotated[
+        int, About("Minutes that pass at least before a model writes the note of a session again.")
+    ] = 60
 
 
 class TranscriptSettings(NamedTuple):
-    """Settings of the kept sources of sessions: their turns, in `transcripts/` of the vault."""
+    """Settings of the sources of sessions: their turns, in `transcripts/` of the vault."""
 
-    keep_days: Annotated[int, About("Sources of sessions that ended earlier are removed, in days; 0 keeps them.")] = 0
+    keep_days: Annotated[
+        int, About("Days after the end of a session when its source is removed; 0 keeps all sources.")
+    ] = 0
     max_mb: Annotated[
-        int, About("How large all sources may be, in MB; beyond that the oldest are removed. 0 sets no limit.")
+        int, About("Largest size of all sources together, in MB; the oldest are removed first. 0 sets no limit.")
     ] = 1_024
 
 
@@ -121,14 +126,14 @@ class SessionSettings(NamedTuple):
     names: Annotated[
         str,
         About(
-            "What a session's note is named by: its day and the first words that tell something, or the session's id.",
+            "How to name a session's note: by its day and its first meaningful words, or by its id.",
             ("words", "id"),
         ),
     ] = "words"
 
 
 class RedactSettings(NamedTuple):
-    """Settings of what is removed from a text before it is written or sent, beside what memtool knows."""
+    """Settings of secrets that are removed from a text before it is written or sent, in addition to known ones."""
 
     patterns: Annotated[tuple[str, ...], About("Regular expressions for secrets of your own.", trusted=True)] = ()
     allow: Annotated[
@@ -137,12 +142,12 @@ class RedactSettings(NamedTuple):
 
 
 class ModelSettings(NamedTuple):
-    """Settings of the models that write notes. Without one, memtool's own rules do."""
+    """Settings of the models that write notes. Without a model, memtool's own rules write them."""
 
     writer: Annotated[
         str,
         About(
-            "Which model writes session notes and the week's facts; `none` asks no model; empty: the first of"
+            "The model that writes session notes and the week's facts; `none` for no model; by default the first of"
             " `llm.providers`.",
             ("none", *VENDORS),
             trusted=True,
@@ -151,33 +156,33 @@ class ModelSettings(NamedTuple):
     providers: Annotated[
         tuple[str, ...],
         About(
-            "The models that are asked in this order, after `llm.writer`, when one fails; none after `extractive`.",
+            "The models to ask, in this order, if `llm.writer` fails; no model is asked after `extractive`.",
             (*VENDORS, "extractive"),
             trusted=True,
         ),
     ] = ("extractive",)
-    timeout: Annotated[int, About("How long a model may take for one answer, in seconds.", trusted=True, least=1)] = 30
+    timeout: Annotated[int, About("Longest time for one answer of a model, in seconds.", trusted=True, least=1)] = 30
     daily_tokens: Annotated[
-        int, About("After so many tokens in a day no model is asked until tomorrow; 0 sets no limit.", trusted=True)
+        int, About("Tokens in a day after which no model is asked until tomorrow; 0 sets no limit.", trusted=True)
     ] = 300_000
     calls_per_minute: Annotated[
-        int, About("How many calls of one provider may begin in a minute; 0 is the provider's own limit.", trusted=True)
+        int, About("Calls to one provider in a minute; 0 is the provider's own limit.", trusted=True)
     ] = 0
     calls_per_day: Annotated[
-        int, About("How many may begin in a day; 0 is the provider's own limit.", trusted=True)
+        int, About("Calls to one provider in a day; 0 is the provider's own limit.", trusted=True)
     ] = 0
     calls_at_once: Annotated[
-        int, About("How many may be under way at once; 0 is the provider's own limit.", trusted=True)
+        int, About("Calls to one provider at the same time; 0 is the provider's own limit.", trusted=True)
     ] = 0
-    claude_command: Annotated[str, About("The program that `claude` stands for.", trusted=True)] = "claude"
-    claude_model: Annotated[
-        str, About("The model that it is asked for; empty leaves the choice to it.", trusted=True)
-    ] = VENDORS["claude"].model
+    claude_command: Annotated[str, About("The program to run for `claude`.", trusted=True)] = "claude"
+    claude_model: Annotated[str, About("The model of `claude`; empty leaves the choice to it.", trusted=True)] = (
+        VENDORS["claude"].model
+    )
     anthropic_model: Annotated[str, About("The model of the Anthropic API.", trusted=True)] = VENDORS["anthropic"].model
     anthropic_base_url: Annotated[
-        str, About("Address of a compatible vendor; empty is Anthropic's own.", trusted=True)
+        str, About("Address of a compatible vendor; by default Anthropic's own.", trusted=True)
     ] = ""
-    anthropic_api_key_env: Annotated[str, About("Name of the variable that holds the key.", trusted=True)] = (
+    anthropic_api_key_env: Annotated[str, About("Name of the environment variable with the key.", trusted=True)] = (
         "ANTHROPIC_API_KEY"
     )
     openai_model: Annotated[
@@ -185,10 +190,10 @@ class ModelSettings(NamedTuple):
     ] = ""
     openai_base_url: Annotated[
         str,
-        About("Address of such an endpoint, up to `/v1`; empty: OpenAI's, with `OPENAI_API_KEY`.", trusted=True),
+        About("Address of such an endpoint, up to `/v1`; by default OpenAI's, with `OPENAI_API_KEY`.", trusted=True),
     ] = ""
     openai_api_key_env: Annotated[
-        str, About("Name of the variable that holds the endpoint's key; the key may be empty.", trusted=True)
+        str, About("Name of the environment variable with the endpoint's key, which may be empty.", trusted=True)
     ] = "MEMTOOL_LLM_API_KEY"
     gemini_model: Annotated[
         str, About("The model of Google, whose key is in `GEMINI_API_KEY` or `GOOGLE_API_KEY`.", trusted=True)
@@ -196,96 +201,89 @@ class ModelSettings(NamedTuple):
     openrouter_model: Annotated[
         str, About("The model of OpenRouter, whose key is in `OPENROUTER_API_KEY`.", trusted=True)
     ] = VENDORS["openrouter"].model
-    ollama_model: Annotated[str, About("The model of Ollama, which must be on its machine.", trusted=True)] = VENDORS[
+    ollama_model: Annotated[str, About("The model of Ollama, which must be installed there.", trusted=True)] = VENDORS[
         "ollama"
     ].model
     ollama_base_url: Annotated[str, About("Its address, up to `/v1`.", trusted=True)] = VENDORS["ollama"].base_url
-    codex_model: Annotated[
-        str, About("The model that the `codex` command is asked for; empty leaves the choice to it.", trusted=True)
-    ] = VENDORS["codex"].model
+    codex_model: Annotated[str, About("The model of the `codex` command; by default its own choice.", trusted=True)] = (
+        VENDORS["codex"].model
+    )
     gemini_cli_model: Annotated[
-        str, About("The model that the `gemini` command is asked for; empty leaves the choice to it.", trusted=True)
+        str, About("The model of the `gemini` command; empty leaves the choice to it.", trusted=True)
     ] = VENDORS["gemini-cli"].model
     opencode_model: Annotated[
         str,
-        About("The model that the `opencode` command is asked for, such as `openai/gpt-5-mini`.", trusted=True),
+        About("The model of the `opencode` command, such as `openai/gpt-5-mini`.", trusted=True),
     ] = VENDORS["opencode"].model
 
 
 class RecallSettings(NamedTuple):
-    """Settings of what an agent is given of the vault, and how much of it."""
+    """Settings of the memory that an agent gets, and of its size."""
 
-    session_tokens: Annotated[int, About("How much a session is given at its start, in tokens; 0 gives nothing.")] = (
-        2_200
+    session_tokens: Annotated[
+        int, About("Size of the memory that a session gets when it starts, in tokens; 0 for none.")
+    ] = 2_200
+    prompt_characters: Annotated[int, About("Size of the memory that a prompt gets, in characters; 0 for none.")] = (
+        1_500
     )
-    prompt_characters: Annotated[int, About("How much a prompt is given, in characters; 0 gives nothing.")] = 1_500
     first_prompt: Annotated[
-        int, About("How many memories the first prompt gets, and the first one after a compaction.")
+        int, About("Number of memories for the first prompt, and for the first one after a compaction.")
     ] = 10
-    later_prompts: Annotated[int, About("How many memories every other prompt gets.")] = 5
-    sessions: Annotated[int, About("How many of the last sessions are told of when a session begins.")] = 5
+    later_prompts: Annotated[int, About("Number of memories for every other prompt.")] = 5
+    sessions: Annotated[int, About("Number of the last sessions that a new session hears of.")] = 5
     lines_in_full: Annotated[
-        int, About("How many lines a session is given at its start; of more rules, decisions or facts, their number.")
+        int,
+        About("Number of lines that a session gets at its start; of further rules, decisions and facts their number."),
     ] = 25
-    kinds: Annotated[tuple[str, ...], About("What a session is given at its start.", KINDS)] = KINDS
+    kinds: Annotated[tuple[str, ...], About("What a session gets when it starts.", KINDS)] = KINDS
     hints: Annotated[
         bool,
-        About("Whether hints are given, where their hooks are installed."),
+        About("Whether to give hints, if their hooks are installed."),
     ] = True
-    show: Annotated[bool, About("Whether the user sees a line in the client when something is given.")] = False
+    show: Annotated[bool, About("Whether to show the user a line in the client when memory is given.")] = False
 
 
 class ConsolidateSettings(NamedTuple):
     """Settings of the weekly run."""
 
     sessions_days: Annotated[
-        int, About("Sessions that are older go to the archive, in days; the newest of each project stay.", least=1)
+        int, About("Age in days at which sessions go to the archive; the newest of each project stay.", least=1)
     ] = 30
-    daily_days: Annotated[int, About("Daily notes that are older go to the archive, in days.", least=7)] = 90
+    daily_days: Annotated[int, About("Age in days at which daily notes go to the archive.", least=7)] = 90
     review: Annotated[
-        str, About("Whether new facts wait for your review, or are written at once.", ("ask", "accept"))
+        str,
+        About("Whether new facts wait for your review (`ask`) or are written at once (`accept`).", ("ask", "accept")),
     ] = "ask"
 
 
 class TeamSettings(NamedTuple):
-    """Settings of the memory that a team shares: of a member's own machine, and of the service (`docs/team.md`)."""
+    """Settings of a team's shared memory: of a member's machine, and of the service (`docs/team.md`)."""
 
-    url: Annotated[str, About("Address of the team's service, which is asked beside your own vault.", trusted=True)] = (
-        ""
-    )
+    url: Annotated[
+        str, About("Address of the team's service, which is searched together with your own vault.", trusted=True)
+    ] = ""
     wait_ms: Annotated[
         int,
-        About("How long a prompt, or a start, waits for the team's service, in milliseconds.", trusted=True, least=10),
+        About(
+            "Longest time that a prompt or a start waits for the team's service, in milliseconds.",
+            trusted=True,
+            least=10,
+        ),
     ] = 250
     vaults: Annotated[
         tuple[str, ...],
-        About("Of the service: the vaults it serves, each as `name = address of its git remote`.", trusted=True),
+        About("Of the service: its vaults, each as `name = address of its git remote`.", trusted=True),
     ] = ()
     folder: Annotated[
-        str, About("Of the service: where its clones lie; empty means in the cache folder.", trusted=True)
+        str, About("Of the service: the folder of its clones; by default in the cache folder.", trusted=True)
     ] = ""
-    pull_seconds: Annotated[int, About("Of the service: how often each remote is asked.", trusted=True, least=1)] = 300
-    max_mb: Annotated[int, About("Of the service: the largest vault that is taken, in MB.", trusted=True, least=1)] = (
-        2_000
-    )
+    pull_seconds: Annotated[
+        int, About("Of the service: seconds between two pulls from a remote.", trusted=True, least=1)
+    ] = 300
+    max_mb: Annotated[int, About("Of the service: largest size of a vault, in MB.", trusted=True, least=1)] = 2_000
 
 
-Section: TypeAlias = (
-    VaultSettings
-    | SearchSettings
-    | IndexSettings
-    | KnowledgeSettings
-    | EmbeddingSettings
-    | CaptureSettings
-    | TranscriptSettings
-    | SessionSettings
-    | RedactSettings
-    | ModelSettings
-    | RecallSettings
-    | ConsolidateSettings
-    | TeamSettings
-)
-SECTIONS: dict[str, type[Section]] = {
+SECTIONS: dict[str, Any] = {  # by the name of their table; those of the vault itself have none
     "": VaultSettings,
     "search": SearchSettings,
     "index": IndexSettings,
