@@ -2,7 +2,7 @@
 FROM python:3.13-slim AS build
 WORKDIR /src
 COPY . .
-RUN python -m venv /opt/memtool && /opt/memtool/bin/pip install --no-cache-dir '.[serve,schedule,vectors,postgres]'
+RUN python -m venv /opt/memtool && /opt/memtool/bin/pip install --no-cache-dir '.[serve,schedule,vectors,llm,postgres]'
 
 FROM python:3.13-slim
 # hadolint ignore=DL3008

@@ -77,11 +77,8 @@ def post_json(
     pauses: Sequence[float] = (),
     pause: Callable[[float], None] = time.sleep,
     max_bytes: int = _MAX_BYTES,
-    headers: Mapping[str, str] | None = None,
 ) -> Any:  # noqa: ANN401  (JSON, which the caller checks)
     """Return the answer to *question*. What fails and may pass is tried again after each of *pauses* (seconds).
-
-    *headers* carry the key; without them it goes as a bearer token.
 
     Raises:
         Unavailable: there is no answer now.
@@ -89,7 +86,7 @@ def post_json(
     """
     for seconds in (*pauses, None):
         try:
-            return _ask(to, question, timeout, max_bytes, headers)
+            return _ask(to, question, timeout, max_bytes)
         except Unavailable as failure:
             if seconds is None or failure.wait > LONGEST_WAIT:
                 raise
@@ -139,16 +136,10 @@ def within(seconds: float, call: Callable[[], T]) -> T:
     return future.result(timeout=seconds)
 
 
-def _ask(
-    to: Endpoint,
-    question: Mapping[str, object],
-    timeout: float,
-    max_bytes: int,
-    headers: Mapping[str, str] | None,
-) -> Any:  # noqa: ANN401
-    if headers is None:
-        headers = {"Authorization": f"Bearer {to.key}"} if to.key else {}
-    headers = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "memtool", **headers}
+def _ask(to: Endpoint, question: Mapping[str, object], timeout: float, max_bytes: int) -> Any:  # noqa: ANN401
+    headers = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "memtool"}
+    if to.key:
+        headers["Authorization"] = f"Bearer {to.key}"
     request = urllib.request.Request(to.url, json.dumps(question).encode(), headers)  # noqa: S310  (see `endpoint`)
     deadline = time.monotonic() + timeout
     try:

@@ -14,6 +14,7 @@ from urllib.parse import unquote
 DISTRIBUTION = "memtool-vault"  # `memtool` on the package index is another program
 _EXTRAS = {
     "vectors": ("fastembed>=0.9,<0.10", "numpy>=1.26,<3"),
+    "llm": ("anthropic>=2,<3",),
     "postgres": ("numpy>=1.26,<3", "psycopg[binary,pool]>=3.2,<4"),
     "schedule": ("schedule>=1.2,<2",),
     "serve": (

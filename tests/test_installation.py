@@ -40,7 +40,7 @@ def test_the_extras_are_those_of_the_package() -> None:
 
 def test_pipx_injects(site: Path) -> None:
     (site.parent / "pipx_metadata.json").touch()
-    assert how_to_add("schedule") == '`pipx inject memtool-vault "schedule>=1.2,<2"` adds it.'
+    assert how_to_add("llm") == '`pipx inject memtool-vault "anthropic>=2,<3"` adds it.'
     assert how_to_remove() == "pipx uninstall memtool-vault"
 
 
@@ -51,7 +51,7 @@ def test_uv_installs_from_the_same_place_with_what_is_there(site: Path, monkeypa
     clone = site.parent / "克隆 memtool"
     clone.mkdir()
     came_from(site, clone)
-    assert how_to_add("vectors") == f'`uv tool install "{clone}[schedule,vectors]"` adds it.'
+    assert how_to_add("llm") == f'`uv tool install "{clone}[llm,schedule]"` adds it.'
     assert how_to_remove() == "uv tool uninstall memtool-vault"
 
 
@@ -70,7 +70,7 @@ def test_another_environment_is_named_by_its_python(monkeypatch: pytest.MonkeyPa
 
 def test_a_clone_that_has_been_removed_is_not_named(site: Path) -> None:
     came_from(site, site / "removed")
-    assert '"memtool-vault[vectors]"' in how_to_add("vectors")
+    assert '"memtool-vault[llm]"' in how_to_add("llm")
 
 
 @pytest.mark.parametrize("mark", ["pipx_metadata.json", "uv-receipt.toml", "pyvenv.cfg"])

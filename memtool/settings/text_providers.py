@@ -33,7 +33,7 @@ class Vendor(NamedTuple):
     model: str
     variables: tuple[str, ...]
     limits: Limits
-    opens: str = "memtool.llm.endpoints:OpenAIChat"
+    opens: str = "memtool.llm.openai:OpenAIChat"
 
 
 VENDORS: Mapping[str, Vendor] = {
@@ -43,7 +43,7 @@ VENDORS: Mapping[str, Vendor] = {
         "claude-haiku-4-5",
         ("ANTHROPIC_API_KEY",),
         Limits(50, 0, 4),
-        "memtool.llm.endpoints:AnthropicApi",
+        "memtool.llm.anthropic:AnthropicApi",
     ),
     "openai": Vendor("https://api.openai.com/v1", "gpt-5-mini", ("OPENAI_API_KEY",), Limits(60, 0, 4)),
     "gemini": Vendor(

@@ -207,6 +207,7 @@ def server() -> Iterator[ModelServer]:
 
 @pytest.mark.slow
 def test_it_works_from_end_to_end(vault: Vault, server: ModelServer) -> None:
+    pytest.importorskip("anthropic")
     server.text = "42"
     server.replies.extend([refusal(529), refusal(529), refusal(500)])
     settings = ModelSettings(

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from typing import Any
 
 import pytest
 from scripted_models import ModelServer, Reply, answered, behaving, completion, message, refusal, serve_models
 
 from memtool.errors import MemtoolError, ProviderFailed, ProviderMissing
+from memtool.installation import how_to_add
 from memtool.llm import Answer, OutOfTime, Provider, Request, Wasted, open_provider
 from memtool.settings import Keys
 from memtool.settings.sections import ModelSettings
 from memtool.unavailable import Unavailable
+
+pytestmark = pytest.mark.skipif(find_spec("anthropic") is None, reason="the extra `llm` is not installed")
 
 KEY = "sk-very-secret-4711"
 REQUEST = Request("You keep the memory.", "What happened? 发生了什么？", max_tokens=777)
@@ -29,7 +34,9 @@ def server() -> Iterator[ModelServer]:
         yield server
 
 
-@pytest.fixture(params=["anthropic", "openai"])
+@pytest.fixture(
+    params=[pytest.param("anthropic", marks=pytest.mark.slow), "openai"]
+)  # whose SDK takes a second to import
 def name(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
@@ -47,12 +54,14 @@ def provider(name: str, server: ModelServer) -> Provider:
     return opened(name, server)
 
 
+@pytest.mark.slow
 def test_the_answer_is_what_the_model_says(name: str, provider: Provider, server: ModelServer) -> None:
     server.text = "hello, 你好"
     taken = {"anthropic": 105, "openai": 100}[name]  # what was read from a cache was read
     assert provider.complete(REQUEST, PATIENT) == Answer("hello, 你好", name, "small", taken, 20)
 
 
+@pytest.mark.slow
 def test_the_request_to_anthropic_is_what_the_protocol_says(server: ModelServer) -> None:
     opened("anthropic", server).complete(REQUEST, PATIENT)
     (asked,) = server.requests
@@ -85,6 +94,13 @@ def test_without_a_key_anthropic_is_missing(server: ModelServer) -> None:
     with pytest.raises(ProviderMissing, match="no key") as caught:
         opened("anthropic", server, key="  ")
     assert "ANTHROPIC_API_KEY" in caught.value.hint
+
+
+def test_without_its_sdk_anthropic_is_missing(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "anthropic", None)
+    with pytest.raises(ProviderMissing, match="SDK is not installed") as caught:
+        opened("anthropic", server)
+    assert caught.value.hint == how_to_add("llm")
 
 
 @pytest.mark.slow
@@ -206,6 +222,7 @@ NONSENSE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reply", NONSENSE.values(), ids=NONSENSE.keys())
 def test_nonsense_is_one_sentence(provider: Provider, server: ModelServer, reply: Reply) -> None:
     server.replies.append(reply)
