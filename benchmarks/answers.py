@@ -1,9 +1,9 @@
 """`python -m benchmarks.answers SHARED --notes VAULT --issues VAULT`: fit the likelihood of what sessions say.
 
 SHARED holds the labelled material: `transcripts/questions.jsonl`, `transcripts/prompts` and `swectx/issues.jsonl`. The
-notes of its sessions are made beforehand (`make_notes.sh`, `run.py`), their files named by ids. Printed are, for
-questions and for all other prompts, the weights, the loss on projects that were left out, with all signs and without
-each, and how far the likelihood is true in five bins there. None of the material is published.
+notes of its sessions are made beforehand (`make_notes.sh`, `run.py`). Printed are, for questions and for all other
+prompts, the weights, the loss on projects that were left out, with all signs and without each, and how far the
+likelihood is true in five bins there. None of the material is published.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import argparse
 import datetime as dt
 import importlib
 import json
+import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -22,8 +23,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from memtool.index.engine import place_of, use_index
-from memtool.recall.answers.likelihood import Signs, features
-from memtool.recall.answers.sessions import MOST_LOOKED_AT, PromptKind, Told, told_by, wanted_by
+from memtool.recall.answers.likelihood import QUESTION, TASK, Signs, bounded
+from memtool.recall.answers.sessions import (
+    MOST_LOOKED_AT,
+    PromptKind,
+    SessionAnswer,
+    answers_of_sessions,
+    subject_of,
+)
 from memtool.recall.prompts.finding import find
 from memtool.recall.prompts.question import question_of
 from memtool.settings import load
@@ -34,7 +41,8 @@ from memtool.workspace import Workspace
 _RIDGE, _STEPS = 1.0, 100
 _BINS = (0.0, 0.05, 0.15, 0.3, 0.5, 1.01)
 _LARGE = 40  # prompts of one project; more are two groups
-_ENVIRON = {"MEMTOOL_EMBEDDINGS_PROVIDER": "none", "HOME": "/nonexistent"}
+_ENVIRON = {"MEMTOOL_EMBEDDINGS_PROVIDER": "none"}
+SIGNS = tuple(name for name in Signs._fields if getattr(TASK.of, name) or getattr(QUESTION.of, name))
 
 
 class Sample(NamedTuple):
@@ -51,28 +59,35 @@ class Notes:
 
     def __init__(self, folder: Path) -> None:
         vault = open_vault(folder)
-        self._work = Workspace(vault, load(vault.settings_path, _ENVIRON), _ENVIRON, folder, folder)
-        self.notes = {path.stem: path.read_text("utf-8") for path in (folder / "sessions").rglob("*.md")}
+        environ = {**os.environ, **_ENVIRON}
+        self._work = Workspace(vault, load(vault.settings_path, environ), environ, folder, Path.home())
+        self._texts = {f"sessions/{path.name}": path.read_text("utf-8") for path in (folder / "sessions").glob("*.md")}
+        self._names = {ref: parse_session(text).id for ref, text in self._texts.items()}
+        self.notes = {self._names[ref]: text for ref, text in self._texts.items()}
         self.projects = {name: parse_session(text).project for name, text in self.notes.items()}
 
-    def told(self, prompt: str, project: str, before: str = "9999") -> tuple[PromptKind, list[Told]]:
+    def name_of(self, answer: SessionAnswer) -> str:
+        """Return the id of the session that answers."""
+        return self._names[answer.ref]
+
+    def answers(self, prompt: str, project: str, before: str = "9999") -> tuple[PromptKind, list[SessionAnswer]]:
         """Return what the sessions of *project* that ended *before* a minute say to *prompt*."""
         question = question_of(prompt)
         found = use_index(
             place_of(self._work), lambda index: find(index.db, question, project, dt.datetime.now(dt.UTC).date())
         )
-        wanted = wanted_by(question, found.weights, found.telling)
-        hits = [(hit, self.notes[Path(hit.ref).stem]) for hit in found.sessions]
-        earlier = [(hit.ref, text, hit.relevance) for hit, text in hits if parse_session(text).updated < before]
-        return wanted.kind, [each for each in told_by(earlier[:MOST_LOOKED_AT], wanted) if each.statements]
+        subject = subject_of(question, found.clues)
+        texts = {ref: self._texts[ref] for ref in found.sessions}
+        earlier = {ref: text for ref, text in texts.items() if parse_session(text).updated < before}
+        return subject.kind, answers_of_sessions(dict(list(earlier.items())[:MOST_LOOKED_AT]), subject)
 
     def samples(
-        self, prompt: str, project: str, worth: Callable[[Told], float], before: str = "9999"
+        self, prompt: str, project: str, worth: Callable[[SessionAnswer], float], before: str = "9999"
     ) -> Iterator[Sample]:
         """Give a sample for each session that says something to *prompt*."""
-        kind, told = self.told(prompt, project, before)
-        for each in told:
-            yield Sample(kind, each.signs, worth(each), project)
+        kind, answers = self.answers(prompt, project, before)
+        for answer in answers:
+            yield Sample(kind, answer.signs, worth(answer), project)
 
 
 def of_questions(shared: Path, notes: Notes) -> Iterator[Sample]:
@@ -82,8 +97,8 @@ def of_questions(shared: Path, notes: Notes) -> Iterator[Sample]:
         question = json.loads(line)
         project = next(notes.projects[name] for name in notes.notes if name.startswith(question["session"]))
 
-        def worth(told: Told, question: dict[str, Any] = question) -> float:
-            grade = ask.grade(question, "\n".join(line.text for line in told.lines))
+        def worth(answer: SessionAnswer, question: dict[str, Any] = question) -> float:
+            grade = ask.grade(question, "\n".join(line.text for line in answer.lines))
             return {"answered": 1.0, "partly": 0.5}.get(grade, 0.0)
 
         yield from notes.samples(question["q"], project, worth)
@@ -98,9 +113,9 @@ def of_prompts(shared: Path, notes: Notes, others: Notes) -> Iterator[Sample]:
         own = next(name for name in notes.notes if name.startswith(label["session"]))
         prompt = typed[label["session"]][label["prompt"]]
 
-        def worth(told: Told, label: dict[str, Any] = label) -> float:
-            name = Path(told.ref).stem[:8]
-            texts = [line.text for line in told.statements]
+        def worth(answer: SessionAnswer, label: dict[str, Any] = label) -> float:
+            name = notes.name_of(answer)[:8]
+            texts = [line.text for line in answer.statements]
             ideal = [pattern for each in label["ideal"] if each["session"] == name for pattern in each["any"]]
             if any(re.search(pattern, text, re.IGNORECASE | re.DOTALL) for pattern in ideal for text in texts):
                 return 1.0
@@ -125,8 +140,8 @@ def of_issues(shared: Path, notes: Notes) -> Iterator[Sample]:
         wanted = tuple(f"/{name}" for name in issue["files"])
         project = next(notes.projects[name] for name in notes.notes if run.repository(name) == issue["repo"])
 
-        def worth(told: Told, wanted: tuple[str, ...] = wanted) -> float:
-            return float(any(path.endswith(wanted) for path in edited[Path(told.ref).stem]))
+        def worth(answer: SessionAnswer, wanted: tuple[str, ...] = wanted) -> float:
+            return float(any(path.endswith(wanted) for path in edited[notes.name_of(answer)]))
 
         yield from notes.samples(f"Fix this issue:\n{issue['problem_statement']}", project, worth)
 
@@ -159,14 +174,14 @@ def left_out(values: np.ndarray, worth: np.ndarray, groups: Sequence[str]) -> np
 
 def report(name: str, samples: Sequence[Sample]) -> Iterator[str]:
     """Give what is to be known of the fit to *samples*, in lines."""
-    values = np.array([[*features(each.signs), 1.0] for each in samples])
+    values = np.array([[*(getattr(bounded(each.signs), name) for name in SIGNS), 1.0] for each in samples])
     worth = np.array([each.worth for each in samples])
     groups = [_group(each.group, at, samples) for at, each in enumerate(samples)]
     likely = left_out(values, worth, groups)
-    weights = dict(zip((*Signs._fields, "bias"), fitted(values, worth).round(2).tolist(), strict=True))
+    weights = dict(zip((*SIGNS, "bias"), fitted(values, worth).round(2).tolist(), strict=True))
     yield f"{name}: {len(samples)} samples, {worth.sum():.0f} worth reading; weights {weights}"
     yield f"  loss, projects left out: {_loss(likely, worth):.4f}"
-    for at, sign in enumerate(Signs._fields):
+    for at, sign in enumerate(SIGNS):
         without = left_out(np.delete(values, at, axis=1), worth, groups)
         yield f"    without {sign}: {_loss(without, worth):.4f}"
     for low, high in pairwise(_BINS):

@@ -21,7 +21,7 @@ from memtool.memory import search
 from memtool.memory.new_memory import NewMemory
 from memtool.memory.remember import remember
 from memtool.memory.search import search_memories
-from memtool.recall.prompts import evidence
+from memtool.recall.answers import likelihood
 from memtool.settings import Settings
 from memtool.settings.sections import EmbeddingSettings
 from memtool.workspace import Workspace
@@ -166,7 +166,7 @@ def main() -> None:
         for label, values in WITHOUT.items():
             weights = {name: value for name, value in values.items() if name != "SOURCE"}
             source = {name: value for name, value in values.items() if name == "SOURCE"}
-            with patch.dict(vars(search), source), patch.dict(vars(evidence), weights):
+            with patch.dict(vars(search), source), patch.dict(vars(likelihood), weights):
                 places = ranks(work)
             first = sum(place == 1 for place in places) / len(places)
             reciprocal = sum(1 / place for place in places if place) / len(places)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import itertools
 import json
 import sys
 import tempfile
@@ -16,20 +15,19 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from benchmarks.recall import measures, session_notes, session_prompts, synonyms
+from benchmarks.recall import measures, session_notes, session_prompts
 from benchmarks.recall.labelled import (
     DEVELOPMENT,
     PARTS,
     PLAIN,
     Area,
-    Conversation,
     known_ids,
     read_areas,
     read_conversations,
 )
 from benchmarks.recall.sessions import Hook, HookFailed, Turn, hold
 from benchmarks.recall.vaults import Shelf, write_vault
-from memtool.recall.prompts.evidence import Weights, WeightsWithMeaning
+from memtool.recall.answers.likelihood import Weights
 
 
 def main(arguments: list[str]) -> int:
@@ -38,9 +36,6 @@ def main(arguments: list[str]) -> int:
     try:
         if asked.sessions:
             return _over_sessions(asked.sessions / "sessions", asked.keep, as_json=asked.json)
-        if asked.synonyms:
-            print(_synonyms())
-            return 0
         if asked.fit:
             print(_fit(asked.model))
             return 0
@@ -59,7 +54,6 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.recall", description=main.__doc__)
     parser.add_argument("--part", choices=PARTS, help="only this part of the conversations")
     parser.add_argument("--fit", action="store_true", help="print the weights that suit the development part best")
-    parser.add_argument("--synonyms", action="store_true", help="print what each group of the thesaurus brings")
     parser.add_argument("--model", type=Path, metavar="DIR", help="by meaning, too, with the model in this folder")
     parser.add_argument("--postgres", default="", metavar="ADDRESS", help="with the index in this empty database")
     parser.add_argument(
@@ -98,18 +92,7 @@ def _hold(names: list[str], model: Path | None, database: str) -> dict[str, list
     return parts
 
 
-def _synonyms() -> str:
-    areas, sessions = read_areas(), itertools.count()
-    with _vault(areas, None) as (hook, shelf):
-
-        def hold_anew(talk: Conversation) -> list[Turn]:
-            return hold(talk._replace(name=f"{talk.name}-{next(sessions)}"), hook.ask, shelf)
-
-        talks = [talk for part in (DEVELOPMENT, PLAIN) for talk in read_conversations(part, known_ids(areas))]
-        return synonyms.table(list(synonyms.gains(talks, hold_anew)))
-
-
-def _fit(model: Path | None) -> Weights | WeightsWithMeaning:
+def _fit(model: Path | None) -> Weights:
     from benchmarks.recall.fitting import fit  # noqa: PLC0415  (numpy, which nothing else here needs)
 
     areas, today = read_areas(), datetime.now(UTC).date()

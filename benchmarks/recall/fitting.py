@@ -1,9 +1,8 @@
-"""Fitting the weights of evidence to the development part of the labelled set, by logistic regression."""
+"""Fitting the weights of facts and notes to the development part of the labelled set, by logistic regression."""
 
 from __future__ import annotations
 
 import datetime as dt
-import math
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
@@ -11,13 +10,12 @@ import numpy as np
 
 from benchmarks.recall.labelled import Conversation
 from benchmarks.recall.vaults import Shelf
-from memtool.recall.prompts.evidence import Weights, WeightsWithMeaning, features
-from memtool.recall.prompts.finding import judged
+from memtool.recall.answers.likelihood import KEPT, KEPT_BY_MEANING, Signs, Weights
+from memtool.recall.prompts.finding import candidates
 from memtool.recall.prompts.question import question_of
 
 if TYPE_CHECKING:
     from memtool.index.tables import Tables
-    from memtool.recall.prompts.evidence import Evidence
     from memtool.recall.prompts.meaning import Meaning
 
 _RIDGE, _RIDGE_WITH_MEANING = 1.0, 0.3  # keeps weights small that the set says little of
@@ -32,21 +30,23 @@ def fit(
     shelf: Shelf,
     today: dt.date,
     meaning: Callable[[str], Meaning] | None = None,
-) -> Weights | WeightsWithMeaning:
+) -> Weights:
     """Return the weights under which the labels of *conversations* are likeliest. Tolerated memories are left out.
 
-    The logarithm of the scope is no weight but given: of so many chunks one is as likely as the other at first.
-    With *meaning*, what tells it of a prompt, only those memories count of which it says something.
+    The weight of the scope is no weight but given: of so many chunks one is as likely as the other at first. With
+    *meaning*, what tells it of a prompt, only those memories count of which it says something.
     """
+    like = KEPT_BY_MEANING if meaning else KEPT
+    names = [name for name, weight in like.of._asdict().items() if weight and name != "scope"]
     samples = [
-        (evidence, label)
-        for evidence, label in samples_of(db, conversations, shelf, today, meaning)
-        if meaning is None or evidence.likeness
+        (signs, label)
+        for signs, label in samples_of(db, conversations, shelf, today, meaning)
+        if meaning is None or signs.cosine
     ]
-    values = np.array([features(evidence) for evidence, _ in samples])
+    values = np.array([[*(getattr(signs, name) for name in names), 1.0] for signs, _ in samples])
     labels = np.array([float(label) for _, label in samples])
-    given = np.array([-math.log(max(1, evidence.place.scope)) for evidence, _ in samples])
-    ridge = np.diag([_RIDGE if meaning is None else _RIDGE_WITH_MEANING] * (values.shape[1] - 1) + [1e-6])
+    given = np.array([-signs.scope for signs, _ in samples])
+    ridge = np.diag([_RIDGE if meaning is None else _RIDGE_WITH_MEANING] * len(names) + [1e-6])
     weights = np.zeros(values.shape[1])
     for _ in range(_STEPS):
         likely = 1 / (1 + np.exp(-np.clip(values @ weights + given, -30, 30)))
@@ -57,7 +57,8 @@ def fit(
         weights -= step
         if float(np.abs(step).max()) < 1e-6:
             break
-    return (Weights if meaning is None else WeightsWithMeaning)(*(round(float(weight), 2) for weight in weights))
+    *fitted, bias = (round(float(weight), 2) for weight in weights)
+    return Weights(Signs(**dict(zip(names, fitted, strict=True)), scope=-1.0), bias, like.floor)
 
 
 def samples_of(
@@ -66,13 +67,14 @@ def samples_of(
     shelf: Shelf,
     today: dt.date,
     meaning: Callable[[str], Meaning] | None,
-) -> Iterator[tuple[Evidence, bool]]:
-    """Give the evidence of each memory that *conversations* may ask for, and whether they do."""
+) -> Iterator[tuple[Signs, bool]]:
+    """Give the signs of each memory that *conversations* may ask for, and whether they do."""
     for conversation in conversations:
         for prompt in conversation.prompts:
             of_prompt = meaning(prompt.text) if meaning else None
-            found, _ = judged(db, question_of(prompt.text), conversation.project, today, of_prompt, nearest=_NEAREST)
-            for evidence, recalled in found:
-                name = shelf.name_of(recalled.ref, recalled.first_line)
-                if name not in prompt.tolerated:
-                    yield evidence, name in prompt.relevant
+            question = question_of(prompt.text)
+            found = candidates(db, question, conversation.project, today, of_prompt, nearest=_NEAREST)
+            for each in found.memories:
+                name = shelf.name_of(each.memory.path, each.memory.place.start_line)
+                if name not in prompt.tolerated and each.signs:
+                    yield each.signs, name in prompt.relevant

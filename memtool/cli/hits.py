@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from memtool.cli.output import columns, printable, shortened, wrapped
-from memtool.recall.answers.answer import MemoryAnswer
-from memtool.recall.answers.found import in_words
+from memtool.recall.answers.found import MemoryAnswer, in_words
 from memtool.vault.authors import IMPORTED
 from memtool.vault.memory import Found
 

@@ -33,7 +33,7 @@ from memtool.vault.memory import Found, Memory
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from memtool.recall.answers.answer import MemoryAnswer
+    from memtool.recall.answers.found import MemoryAnswer
 
 _LIST = "list"  # the mode without words
 
@@ -161,16 +161,16 @@ def _look(session: Session, index: Index, text: str, wanted: Filter, here: str, 
         looked = _Looked(SearchResult(listed.hits, _LIST, notices))
         if session.as_json:
             return looked
-        from memtool.recall.answers.answer import LISTED
         from memtool.recall.answers.found import answers_of
+        from memtool.recall.answers.statements import LISTED
 
         return looked._replace(answers=answers_of(index.db, "", listed.hits, LISTED))
     source = VectorSource(index, session.settings, session.work.cache)
     if session.as_json:
         found = ask(source, text, kept, limit=limit * page)
         return _Looked(found._replace(hits=found.hits[limit * (page - 1) :], notices=(*found.notices, *narrowed)))
-    from memtool.recall.answers.answer import PRINTED
     from memtool.recall.answers.found import CHUNKS, answers_of, memories
+    from memtool.recall.answers.statements import PRINTED
 
     found = ask(source, text, kept, limit=limit * page * CHUNKS)
     every = memories(found.hits)

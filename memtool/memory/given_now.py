@@ -31,7 +31,6 @@ from memtool.recall.given import (
     sessions_given,
 )
 from memtool.recall.ledger import ledger_folder
-from memtool.recall.prompts.passages import passages
 from memtool.recall.prompts.question import pairs_of
 from memtool.recall.uses import Fate, fates_of_session, seldom_used
 from memtool.text.lines import counted, one_line
@@ -43,6 +42,7 @@ from memtool.vault.files import read_text
 from memtool.vault.layout import Vault, is_facts_file, is_outside, kind_of
 from memtool.vault.note import Note, parse_note
 from memtool.vault.scan import Outside
+from memtool.vault.sessions import lines_of
 from memtool.vault.todos import find_todos
 from memtool.workspace import Workspace
 
@@ -119,7 +119,7 @@ def _line_of_note(line: GivenLine, text: str, now: dt.datetime) -> SaidNow | Non
         return None
     said, author = signed_by(line.text.lstrip("> ").removeprefix("- "))
     if kind_of(line.ref, readable.field("type")) == "session":
-        author = author or next((each.author for each in passages(text, "session") if said in each.text), "")
+        author = author or next((each.author for each in lines_of(text) if said in each.text), "")
     return SaidNow(said, author or readable.field("author"), readable.title)
 
 
@@ -143,7 +143,7 @@ def evidence(line: GivenLine, shared: Mapping[str, float]) -> str:
     words = " and ".join(filter(None, groups))
     told = [
         f"shares {words}" if words else "says it in other words",
-        f"{'nearest' if numbers.get('is_nearest') else 'near'} in meaning ({numbers['cosine']:.2f})"
+        f"{'nearest' if numbers.get('gap', 0) > 0 else 'near'} in meaning ({numbers['cosine']:.2f})"
         if numbers.get("cosine")
         else "",
         f"holds {min(1.0, numbers['share']):.0%} of what was asked" if numbers.get("share") else "",

@@ -5,7 +5,7 @@
 relevance    of a fact or a note: its score as a share of the best one's, times the share of the query that it holds
              of a prompt: the share of the query that it holds, by the same idf
 weighed      by source: a fact was written down to be kept, a prompt was not
-score        as for a prompt (`evidence.weighed`); `python -m benchmarks.memories` says what each part of it gains
+score        as for a prompt (`likelihood.weighed`); `python -m benchmarks.memories` says what each part of it gains
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from memtool.index.semantic import VectorSource
 from memtool.memory import limits
 from memtool.memory.timeline import Timeline, timeline
 from memtool.processes import start_command
-from memtool.recall.answers.answer import LISTED, TO_AGENT, MemoryAnswer
-from memtool.recall.answers.found import CHUNKS, answers_of, in_words, labelled, memories
+from memtool.recall.answers.found import CHUNKS, MemoryAnswer, answers_of, in_words, labelled, memories
+from memtool.recall.answers.likelihood import weighed
+from memtool.recall.answers.statements import LISTED, TO_AGENT
 from memtool.recall.framing import quoted
-from memtool.recall.prompts.evidence import weighed
 from memtool.recall.uses import read_uses
 from memtool.service.starting import start_service
 from memtool.text.lines import cut, one_line, without_surrogates

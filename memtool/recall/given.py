@@ -44,7 +44,7 @@ class GivenLine(NamedTuple):
         fact_id: of a fact.
         text: what it said; empty for a fact, and for a note as a whole.
         relevance: to the prompt, from 0 to 1.
-        evidence: what spoke for it, as `memtool.recall.prompts.evidence` names it.
+        evidence: what spoke for it, as `memtool.recall.answers.likelihood.Signs` names it.
         left_out: why it was not given.
         turns: how many turns ago it was given before.
     """

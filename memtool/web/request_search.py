@@ -16,9 +16,9 @@ from memtool.index.search import ask, snippet_of
 from memtool.index.semantic import VectorSource
 from memtool.memory.memories import uses_of
 from memtool.memory.search import use_ready
-from memtool.recall.answers.answer import IN_FIELDS
 from memtool.recall.answers.found import CHUNKS, answers_of, labelled, memories
-from memtool.recall.prompts.evidence import weighed
+from memtool.recall.answers.likelihood import weighed
+from memtool.recall.answers.statements import IN_FIELDS
 from memtool.text.lines import without_surrogates
 from memtool.text.tokens import index_terms
 from memtool.vault.memory import Found

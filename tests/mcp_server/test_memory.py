@@ -10,8 +10,8 @@ from desk import Desk
 from mcp_server.agent import Agent
 
 from memtool.memory.search import search_memories
+from memtool.recall.answers.likelihood import weighed
 from memtool.recall.ledger import key_of
-from memtool.recall.prompts.evidence import weighed
 from memtool.recall.uses import count_uses
 from memtool.vault.kinds import CATEGORIES
 

@@ -139,7 +139,7 @@ def test_no_unknown_word_is_ever_kept(prompt: str) -> None:
     [
         ({}, "says it in other words; 78% likely"),
         ({"cosine": 0.51}, "says it in other words; near in meaning (0.51); 78% likely"),
-        ({"cosine": 0.51, "is_nearest": 1.0}, "says it in other words; nearest in meaning (0.51); 78% likely"),
+        ({"cosine": 0.51, "gap": 0.1}, "says it in other words; nearest in meaning (0.51); 78% likely"),
     ],
 )
 def test_what_meaning_says_for_a_line_is_told_in_words(numbers: dict[str, float], told: str) -> None:

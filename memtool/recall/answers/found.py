@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING
 
 from memtool.index.lexical import MOST_TERMS, inverse_frequencies, share_of
 from memtool.index.search import WIDTH, snippet_of
-from memtool.recall.answers.answer import FACT, NOTE, SESSION, TRANSCRIPT, Budget, MemoryAnswer
-from memtool.recall.answers.statements import candidates, choose, strength
+from memtool.named_tuple import NamedTuple
+from memtool.recall.answers.statements import Budget, candidates, choose, strength
 from memtool.text.markdown import blocks, in_code
 from memtool.text.statements import statements
 from memtool.text.tokens import query_terms
 from memtool.vault.authors import DECISION, FIX, OPEN, REFUTED, RULE, USER
+from memtool.vault.kinds import FACT, NOTE, SESSION
 from memtool.vault.layout import DAILY
 from memtool.vault.memory import Found
 from memtool.vault.sessions import Line, lines_of
@@ -27,6 +28,7 @@ from memtool.vault.sessions import Line, lines_of
 if TYPE_CHECKING:
     from memtool.index.tables import Tables
 
+TRANSCRIPT = "transcript"
 CHUNKS = 5  # of one note that may be hits, one of which stands for the note
 LIKELY, MAYBE = 0.5, 0.1
 _LEAST = 0.0005  # likelihood of a memory that says more than its title
@@ -36,6 +38,28 @@ _NAMED_ROLES = (DECISION, FIX, OPEN, REFUTED, RULE)  # what a reader would take 
 _OF_DAY = 2  # statements of a daily page, which lists one file after the other
 _LABEL = r"\*\*[^*]+\*\*[:：]"  # of the files and links of a session's note
 _READ = 12  # chunks of a long note, those around the hit
+
+
+class MemoryAnswer(NamedTuple):
+    """A memory that answers.
+
+    Args:
+        ref: its path in the vault.
+        title: of the note; of a session, what came of it.
+        date: ISO; empty if unknown.
+        project: empty for none.
+        kind: `FACT`, `NOTE`, `SESSION` or `TRANSCRIPT`.
+        statements: those that answer, whole, in the order of the note.
+        likelihood: from 0 to 1, that a reader finds it worth reading.
+    """
+
+    ref: str
+    title: str
+    date: str
+    project: str
+    kind: str
+    statements: tuple[Line, ...] = ()
+    likelihood: float = 0.0
 
 
 def memories(hits: Iterable[Found]) -> list[Found]:

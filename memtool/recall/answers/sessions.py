@@ -9,21 +9,21 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from memtool.named_tuple import NamedTuple
-from memtool.recall.answers.answer import Budget
-from memtool.recall.answers.likelihood import OF_QUESTIONS, OF_TASKS, Signs, likelihood, log_odds
-from memtool.recall.answers.statements import choose, terms_of
+from memtool.recall.answers.likelihood import QUESTION, TASK, Signs, Weights, bounded, likelihood
+from memtool.recall.answers.statements import Budget, choose, strength, terms_of
 from memtool.text.languages import pattern_of
 from memtool.text.tokens import fold
 from memtool.vault.authors import TITLE
 from memtool.vault.sessions import Line, SessionNote, lines_of, parse_session
 
 if TYPE_CHECKING:
+    from memtool.recall.prompts.clues import Clues
     from memtool.recall.prompts.question import Question
 
 MOST_LOOKED_AT = 12  # sessions: of 57 issues that one is about, the best 6 have 47 and the best 12 have 53
 _BEGINNING = 600  # characters of what was pasted: its title, and what it is about
 _FEWEST_LINES = 3  # line breaks of what was pasted
-_TOLD = Budget(characters=700, notes=1, statements=2)  # by which a session is judged
+_JUDGED_BY = Budget(characters=700, notes=1, statements=2)
 _SHORTEST_NAME, _SHORTEST_STEM = 5, 3
 _SCRATCH = r"(?:^|[/_])(?:test|tmp|reproduce|verify|debug|check)_|\.(?:md|txt|json|log)$"
 _TEST = r"(?:^|[/_.])tests?(?:[/_.]|$)|_test\.|\.(?:test|spec)\."
@@ -53,34 +53,42 @@ def goes_on(text: str) -> bool:
     return re.search(pattern_of("going_on"), text, re.IGNORECASE) is not None
 
 
-class PromptSubject(NamedTuple):
-    """What a prompt wants to know.
+class Subject(NamedTuple):
+    """What a prompt is about.
 
     Args:
         text: of the prompt.
-        weights: what each of its terms is worth to a statement (`clues.Clues.weights`).
-        telling: how much each of its telling terms counts.
-        length: words that are about something.
+        clues: of the prompt.
+        weights: what each of its terms is worth to a statement.
+        telling: those of its terms that tell something by themselves.
+        words: how many are about something.
         kind: of the prompt.
     """
 
     text: str
+    clues: Clues
     weights: Mapping[str, float]
-    telling: Mapping[str, float]
-    length: float
+    telling: AbstractSet[str]
+    words: float
     kind: PromptKind
 
+    @property
+    def model(self) -> Weights:
+        """The weights by which sessions are judged."""
+        return QUESTION if self.kind is PromptKind.QUESTION else TASK
 
-def wanted_by(question: Question, weights: Mapping[str, float], telling: Mapping[str, float]) -> PromptSubject:
-    """Return what *question* wants to know; of what was pasted, only the title and the beginning count."""
+
+def subject_of(question: Question, clues: Clues) -> Subject:
+    """Return what *question* is about; of what was pasted, only the title and the beginning count."""
     kind = kind_of(question.prompt)
+    weights, telling = clues.weights, frozenset(clues.telling)
     if kind is PromptKind.PASTED:
         first = terms_of(question.prompt[:_BEGINNING])
-        weights, telling = ({term: each[term] for term in each.keys() & first} for each in (weights, telling))
-    return PromptSubject(question.prompt, weights, telling, question.length, kind)
+        weights, telling = {term: weights[term] for term in weights.keys() & first}, telling & first
+    return Subject(question.prompt, clues, weights, telling, question.length, kind)
 
 
-class Told(NamedTuple):
+class SessionAnswer(NamedTuple):
     """What a session says to a prompt.
 
     Args:
@@ -88,7 +96,7 @@ class Told(NamedTuple):
         text: of the note.
         note: its content.
         lines: all of its lines.
-        statements: those that it was judged by.
+        statements: those that it is judged by.
         likelihood: that it is worth reading.
         signs: what speaks for it.
     """
@@ -98,42 +106,41 @@ class Told(NamedTuple):
     note: SessionNote
     lines: Sequence[Line]
     statements: tuple[Line, ...]
-    likelihood: float
-    signs: Signs
+    likelihood: float = 0.0
+    signs: Signs = Signs()
 
 
-def told_by(notes: Sequence[tuple[str, str, float]], wanted: PromptSubject) -> list[Told]:
-    """Return what the sessions *notes* say to a prompt, most likely first.
-
-    Args:
-        notes: of each its path, its text, and the relevance of its best passage.
-        wanted: by the prompt.
-    """
-    lines = [_said_in(text) for _, text, _ in notes]
-    chosen = [choose(wanted.weights, each, _TOLD) for each in lines]
-    held = [_terms(lines) for lines in chosen]
-    worth = [sum(wanted.weights[term] for term in terms & wanted.weights.keys()) for terms in held]
-    kind = wanted.kind
-    weights = OF_QUESTIONS if kind is PromptKind.QUESTION else OF_TASKS
-    found = []
-    for at, (ref, text, relevance) in enumerate(notes):
-        note = parse_session(text)
+def answers_of_sessions(texts: Mapping[str, str], subject: Subject) -> list[SessionAnswer]:
+    """Return what the notes of sessions, their *texts* by path, say about *subject*, most likely first."""
+    answers = []
+    for ref, text in texts.items():
+        lines = lines_of(text)
+        lines = [line for line in lines if line.role != TITLE] or lines  # a title, where there is nothing else
+        if chosen := choose(subject.weights, lines, _JUDGED_BY):
+            answers.append(SessionAnswer(ref, text, parse_session(text), lines, chosen))
+    terms = [_terms(answer) for answer in answers]
+    held = [sum(subject.weights[term] for term in each & subject.weights.keys()) for each in terms]
+    best = sorted(held, reverse=True)[:2]
+    judged = []
+    for answer, of_note, worth in zip(answers, terms, held, strict=True):
+        others = best[1:] if worth == best[0] else best[:1]
         signs = Signs(
-            lead=worth[at] - max((each for other, each in enumerate(worth) if other != at), default=0.0),
-            shared=sum(wanted.telling[term] for term in held[at] & wanted.telling.keys()),
-            file=float(_names_file(wanted, note.draft.files)),
-            odds=log_odds(relevance),
-            words=wanted.length,
-            pasted=float(kind is PromptKind.PASTED),
+            strength=max(strength(subject.weights, line) for line in answer.statements),
+            share=subject.clues.held(of_note | terms_of(answer.note.draft.title))[1],
+            shared=float(len(subject.telling & of_note)),
+            ahead=worth - max(others, default=0.0),
+            file=float(_names_file(subject, answer.note.draft.files)),
+            words=subject.words,
+            pasted=float(subject.kind is PromptKind.PASTED),
         )
-        found.append(Told(ref, text, note, lines[at], chosen[at], likelihood(signs, weights), signs))
-    return sorted(found, key=lambda told: -told.likelihood)
+        likely = likelihood(bounded(signs), subject.model)
+        judged.append(answer._replace(likelihood=likely, signs=signs))
+    return sorted(judged, key=lambda answer: -answer.likelihood)
 
 
-def _said_in(text: str) -> list[Line]:
-    """Return the lines of a session's note; its title is one where there is nothing else."""
-    lines = lines_of(text)
-    return [line for line in lines if line.role != TITLE] or lines
+def _terms(answer: SessionAnswer) -> frozenset[str]:
+    """Return the terms of all that a note says, and of what the user had asked."""
+    return frozenset[str]().union(*(terms_of(line.text) | terms_of(line.asked) for line in answer.lines))
 
 
 def files_beside(note: SessionNote, statements: Sequence[Line]) -> tuple[str, ...]:
@@ -147,14 +154,10 @@ def _is_scratch(name: str) -> bool:
     return re.search(_SCRATCH, name) is not None
 
 
-def _terms(lines: Sequence[Line]) -> frozenset[str]:
-    return frozenset[str]().union(*(terms_of(line.text) for line in lines))
-
-
-def _names_file(wanted: PromptSubject, files: Sequence[str]) -> bool:
+def _names_file(subject: Subject, files: Sequence[str]) -> bool:
     """Whether the prompt names one of *files*, or says its stem as a telling word where it begins."""
-    folded = fold(wanted.text)
-    said = wanted.telling.keys() & terms_of(wanted.text[:_BEGINNING])
+    folded = fold(subject.text)
+    said = subject.telling & terms_of(subject.text[:_BEGINNING])
     return any(_is_named(name, folded, said) for name in files)
 
 

@@ -6,17 +6,41 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
-from memtool.recall.answers.answer import Budget
+from memtool.named_tuple import NamedTuple
 from memtool.text.languages import all_labels, pattern_of
 from memtool.text.tokens import index_terms
 from memtool.vault.authors import ASKED, COMMAND, OPEN, SUMMARY, TITLE, USER
 from memtool.vault.sessions import Line
 
 LONGEST = 330  # characters of one statement
+SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=\S)|(?<=[。！？；])")
 _OF_PROMPT = 0.4  # what a statement gains from the words of the prompt that it answers
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=\S)|(?<=[。！？；])")
 _DONE_SIGN = "✅|✓|~~|-$"
 _LONGEST_STATUS = 80  # characters; a longer one says what was tested, or why
+
+
+class Budget(NamedTuple):
+    """The room of an interface.
+
+    Args:
+        characters: of all statements together.
+        notes: memories at most.
+        statements: of one memory at most.
+        first: share of the room that the first memory may fill.
+        fills: whether a session may say more than what has words of the question, as far as there is room.
+    """
+
+    characters: int
+    notes: int
+    statements: int
+    first: float = 1.0
+    fills: bool = False
+
+
+PRINTED = Budget(2_300, notes=5, statements=12, first=0.44)  # a page of `memtool search`
+TO_AGENT = Budget(4_500, notes=5, statements=30, first=0.4, fills=True)  # a page of the tool `context_search`
+IN_FIELDS = Budget(4_000, notes=5, statements=3, first=0.3)  # a page of the service, and of its viewer
+LISTED = Budget(100_000, notes=20, statements=3)  # what there is, without a question
 
 
 def choose(
@@ -36,7 +60,7 @@ def choose(
     for line in ranked:
         if len(chosen) == budget.statements:
             break
-        if len(line.text) <= room and not any(_says_same(line, other) for other in chosen):
+        if len(line.text) <= room and not any(line.text in each.text or each.text in line.text for each in chosen):
             chosen.append(line)
             room -= len(line.text)
     return tuple(sorted(chosen, key=lambda line: line.number))
@@ -62,13 +86,15 @@ def tells(line: Line) -> bool:
     text = line.text
     if line.role == OPEN:  # what was asked at the end and never answered may be a question
         return not (re.match(_DONE_SIGN, text) or _has("closed_item", text))
-    if text.endswith(("?", "？", "…", "...", *_marks_of_doubt())):
+    # Behind an answer that the user questioned next stands a mark, in each language.
+    doubts = (form.partition("{}")[2] for form in all_labels("summary")["objected"])
+    if text.endswith(("?", "？", "…", "...", *doubts)):
         return False
     if line.role in (ASKED, TITLE, SUMMARY) and line.author == USER:
         return _has("willing", text)
     if line.role == COMMAND:
         return True
-    is_status = len(text) <= _LONGEST_STATUS and _has("status_line", text, at_start=True)
+    is_status = len(text) <= _LONGEST_STATUS and re.match(pattern_of("status_line"), text, re.IGNORECASE) is not None
     return not (is_status or (not line.role and re.match(r"[A-H\d]\d? = ", text)))
 
 
@@ -76,25 +102,15 @@ def whole(text: str, most: int) -> str:
     """Return *text*, or as many of its first sentences as *most* characters hold: none is ever cut."""
     if len(text) <= most:
         return text
-    end = max((match.start() for match in _SENTENCE_END.finditer(text, 0, most + 1)), default=0)
+    end = max((match.start() for match in SENTENCE_END.finditer(text, 0, most + 1)), default=0)
     return text[:end].strip()
 
 
-@lru_cache(maxsize=8_192)  # one prompt after another finds the same notes: `memtool test`, the warm helper
+@lru_cache(maxsize=8_192)  # one prompt after another finds the same notes: `memtool test`, the service
 def terms_of(text: str) -> frozenset[str]:
     """Return the terms of *text*."""
     return frozenset(index_terms(text))
 
 
-def _says_same(one: Line, other: Line) -> bool:
-    return one.text in other.text or other.text in one.text
-
-
-def _has(kind: str, text: str, *, at_start: bool = False) -> bool:
-    find = re.match if at_start else re.search  # which compile a pattern when it is first used
-    return find(pattern_of(kind), text, re.IGNORECASE) is not None
-
-
-def _marks_of_doubt() -> tuple[str, ...]:
-    """Return the mark behind an answer that the user questioned next, in each language."""
-    return tuple(form.partition("{}")[2] for form in all_labels("summary")["objected"])
+def _has(kind: str, text: str) -> bool:
+    return re.search(pattern_of(kind), text, re.IGNORECASE) is not None  # compiled when it is first used

@@ -1,138 +1,127 @@
 """Finding what a vault remembers about a prompt: words only, from the index as it is.
 
-    the chunks that hold words of the prompt, or others that mean the same     where each occurs
-    those that hold the rarest of them                                          the best few dozen
-    the passage of each that holds most, and what its title says                how likely it belongs to the prompt
+    the chunks that hold words of the prompt                       where each occurs
+    those that hold the rarest of them                             the best few dozen
+    of facts and notes, the passage of each that holds most        how likely it belongs to the prompt
+    of sessions, the notes that hold most                          `memtool.recall.answers.sessions` chooses among them
 
 A chunk's BM25 score cannot be compared between prompts, so it cannot say "nothing here is about this". What can is how
-unlikely it is that a memory shares so much with a prompt by chance (`memtool.recall.prompts.evidence`). Words are rare
-or not among the notes of the project at hand: there each note speaks of bookings. What belongs to another project is
-found only if the prompt names that project (`memtool.index.filters`).
+unlikely it is that a memory shares so much with a prompt by chance (`memtool.recall.answers.likelihood`). Words are
+rare or not among the notes of the project at hand: there each note speaks of bookings. What belongs to another project
+is found only if the prompt names that project (`memtool.index.filters`).
 """
 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
+import math
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from heapq import nlargest
 from typing import TYPE_CHECKING
+from zlib import crc32
 
 from memtool.index.filters import Filter
 from memtool.index.ranking import without_near_duplicates
 from memtool.index.reach import reach
 from memtool.named_tuple import NamedTuple
+from memtool.recall.answers.likelihood import KEPT, KEPT_BY_MEANING, OF_NO_PROJECT, Signs, floor_of, likelihood
 from memtool.recall.given import ALIKE, BELOW_FLOOR, PALE
-from memtool.recall.prompts.clues import Clues, Held, Rarity
-from memtool.recall.prompts.evidence import (
-    Evidence,
-    Recalled,
-    Whereabouts,
-    covered,
-    floor_of,
-    lead_of,
-    relevance,
-    relevance_by_words,
-)
+from memtool.recall.ledger import key_of
+from memtool.recall.prompts.clues import Clues, rarity
 from memtool.recall.prompts.passages import Passage, passages
-from memtool.recall.prompts.question import COMMON, Question
-from memtool.recall.prompts.thesaurus import Synonyms
-from memtool.text.tokens import CONTEXT_END, fold, index_terms, is_spaced
-from memtool.vault.authors import RULE
-from memtool.vault.layout import is_facts_file
+from memtool.recall.prompts.question import Question
+from memtool.text.tokens import CONTEXT_END, fold, index_terms, is_spaced, is_stop_word
+from memtool.vault.kinds import FACT, SESSION
+from memtool.vault.memory import Location, Memory
 
 if TYPE_CHECKING:
     from memtool.index.tables import Tables
-    from memtool.recall.prompts.meaning import Likeness, Meaning, Nearness
+    from memtool.recall.prompts.meaning import Meaning
+    from memtool.vault.sessions import Line
 
-BESIDE_THE_BEST = 0.5  # share of the best one's relevance that the others need
+BESIDE_THE_BEST = 0.5  # share of the best one's likelihood that the others need
 
 LONGEST = 20_000  # characters of a chunk; only a fact can have more, and that is no memory
 _LOOKED_AT = 60  # chunks whose terms are compared
 _TRIED = 4  # for each of them, so many, of which those of other projects are left out
 _READ = 20  # of those, the best, whose passages are
 _BEGINNING = 4  # characters that a passage shares with a term, or it need not be cut into terms
-SESSION = "session"
-_PREFERENCE = "preference"  # the category of preferences and of notes of rules
 _NEVER = ("rules/", "CLAUDE.md", "MEMORY.md")  # tables for machines, and what every session is given at its start
 _NEVER_OF_CLIENT = "/memory/MEMORY.md"  # the client gives it by itself
+_CLAUSE_END = re.compile(r"[,:;.!?，：；。！？、（(]")
+_SHORTEST_CLAUSE, _LONGEST_CLAUSE = 6, 40  # characters
 
 _MOST_TERMS = 48  # of a prompt
 _MOST_CHUNKS = 1_000  # of one term; what stands in more finds nothing
-_MOST_CHUNKS_OF_COMMON = 200
 _LEAST_SCOPE = 50  # chunks; where there are fewer, what they hold is no more relevant for that
 _MOST_OF_SCOPE = 4_000  # chunks; among more, words are as rare as in the vault
 
 
-class Candidate(NamedTuple):
-    """A chunk that holds something of a prompt: its row."""
+class Recalled(NamedTuple):
+    """A memory that may be given with a prompt.
 
-    chunk_id: int
-    ref: str
-    title: str
-    first_line: int
-    heading: str
-    text: str
-    kind: str
-    project: str
-    category: str
-    date: str
-    fact_id: str
-    last_line: int
-    author: str
-    terms: str
+    Args:
+        memory: its text is the passage or statement that answers; empty where only the title of a note was found.
+        relevance: how likely it is worth reading, from 0 to 1.
+        signs: what speaks for it.
+        left_out: why it is not given; empty if nothing speaks against it (`memtool.recall.given`).
+        summary: of the note, where its title is what was found.
+        review: why a fact is to be looked at again; empty if it is not.
+        statements: of a session, those that answer, of which the first is the memory's text.
+        files: of a session, names of those that matter.
+    """
+
+    memory: Memory
+    relevance: float = 0.0
+    signs: Signs | None = None
+    left_out: str = ""
+    summary: str = ""
+    review: str = ""
+    statements: tuple[Line, ...] = ()
+    files: tuple[str, ...] = ()
 
     @property
-    def about(self) -> list[str]:
-        """The terms of its title, headings, tags and summary."""
-        return self.terms.partition(CONTEXT_END)[0].split(" ")
-
-    @property
-    def is_spaced(self) -> bool:
-        """Whether all of it is written in scripts with spaces between the words."""
-        return is_spaced(self.title + self.text)
+    def key(self) -> str:
+        """The key of the memory in ledgers and counts."""
+        memory = self.memory
+        if memory.kind == FACT and not memory.fact_id:
+            return key_of(memory.path, f"{crc32(memory.text.encode('utf-8', 'replace')):08x}")
+        return memory.key
 
 
 class FoundMemories(NamedTuple):
-    """The memories of an index about a question, most relevant first, each note once.
+    """The memories of an index about a question.
 
     Args:
-        memories: facts, and notes that are no session's; what is not worth giving says so in `left_out`.
-        sessions: the best passage of each.
-        weights: what each term of the question is worth to a statement.
-        telling: how much each of its telling terms counts.
+        memories: facts, and notes that are no session's, most likely first, each note once.
+        sessions: the paths of the notes of sessions, those that hold most first.
+        clues: of the question.
     """
 
     memories: list[Recalled]
-    sessions: list[Recalled]
-    weights: Mapping[str, float]
-    telling: Mapping[str, float]
+    sessions: list[str]
+    clues: Clues
+
+
+class _Chunk(NamedTuple):
+    """A chunk that holds something of a prompt: the terms of its title, headings, tags and summary, and all terms."""
+
+    id: int
+    memory: Memory
+    about: Sequence[str]
+    terms: Sequence[str]
+    is_spaced: bool
 
 
 def find(db: Tables, question: Question, project: str, today: dt.date, meaning: Meaning | None = None) -> FoundMemories:
-    """Return the memories of the index *db* about *question*."""
-    all_found, clues = judged(db, question, project, today, meaning, only_likely=True)
-    sessions: dict[str, Recalled] = {}
-    found: list[tuple[Evidence, Recalled]] = []
-    for evidence, memory in all_found:
-        if memory.kind != SESSION or question.is_act:
-            found.append((evidence, memory))
-        elif memory.ref not in sessions or memory.relevance > sessions[memory.ref].relevance:
-            sessions[memory.ref] = memory
-    ranked = sorted(sessions.values(), key=lambda memory: -memory.relevance)
-    return FoundMemories(_given(found, question), ranked, clues.weights, clues.telling)
+    """Return the memories of the index *db* about *question*; what is not worth giving says why."""
+    found = candidates(db, question, project, today, meaning, only_likely=True)
+    return found._replace(memories=_distinct(found.memories, question.length))
 
 
-def _given(found: Sequence[tuple[Evidence, Recalled]], question: Question) -> list[Recalled]:
-    given = [memory.relevance >= floor_of(evidence, question.length) for evidence, memory in found]
-    if found and not any(given):
-        by_words = [relevance_by_words(evidence, question.length) for evidence, _ in found]
-        best = max(range(len(found)), key=by_words.__getitem__)
-        given[best] = by_words[best] > 0
-    return _distinct((is_given, memory) for is_given, (_, memory) in zip(given, found, strict=True))
-
-
-def judged(
+def candidates(
     db: Tables,
     question: Question,
     project: str,
@@ -141,86 +130,95 @@ def judged(
     *,
     only_likely: bool = False,
     nearest: int = 1,
-) -> tuple[list[tuple[Evidence, Recalled]], Clues]:
-    """Return each passage that may be about *question* with what speaks for it, and the clues of the question.
+) -> FoundMemories:
+    """Return each passage that may be about *question* with what speaks for it, in no order, and the sessions.
 
-    With *only_likely*, chunks of which no passage can reach the floor are not looked at, but for those of sessions.
-    *meaning* knows the prompt, and brings so many of the *nearest* chunks along, whatever words they share.
+    With *only_likely*, chunks of which no passage can reach the floor are not looked at. *meaning* knows the prompt,
+    and brings so many of the *nearest* chunks along, whatever words they share.
     """
-    scope = find_scope(db, project)
+    size, inside = _scope(db, project)
     wanted = Filter(today, projects=reach(db, project, question.text))
     if meaning:
         meaning.begin(project)
-    found = of_terms(db, question, scope)
-    question = question.without_absent_pairs({term for term, where in found.items() if where.frequency or where.chunks})
-    in_other_words = [of_synonyms(db, each, scope) for each in question.synonyms]
-    rarity = Rarity(scope.size, {term: occurrence.frequency for term, occurrence in found.items()})
-    others = [rarity.of_count(occurrence.frequency) for occurrence in in_other_words]
-    clues = Clues(question, rarity, others)
-    rare = [(rarity.of(term), occurrence.chunks) for term, occurrence in found.items()]
-    rare += [(other / 2, occurrence.chunks) for other, occurrence in zip(others, in_other_words, strict=True)]
-    likely = _most_likely(db, rare, scope, wanted)
-    beginnings = {term[:_BEGINNING].rstrip("i") or term for term in clues.said}  # Porter makes `dai` of day
+    places = {term: db.holding([(term,)], _MOST_CHUNKS + 1) for term in question.terms()[:_MOST_TERMS]}
+    in_other_words = [db.holding(each.others, _MOST_CHUNKS + 1) for each in question.synonyms]
+    # A pair of words that the vault has nowhere tells nothing.
+    question = question._replace(
+        words=tuple(word for word in question.words if " " not in word.terms[0] or places.get(word.terms[0]))
+    )
+    rarities = {term: rarity(_frequency(ids, size, inside), size) for term, ids in places.items()}
+    of_others = [rarity(_frequency(ids, size, inside), size) for ids in in_other_words]
+    for synonyms, other in zip(question.synonyms, of_others, strict=True):
+        own = synonyms.own[0]
+        if other and not places.get(own, (own,)):  # what the vault only says in other words is as rare as those
+            rarities[own] = min(other, rarities[own])
+    clues = Clues(question, rarities, of_others)
+    rare = [(rarities[term], ids) for term, ids in places.items()]
+    rare += [(other / 2, ids) for other, ids in zip(of_others, in_other_words, strict=True)]
+    likely = _most_likely(db, (each for each in rare if len(each[1]) <= _MOST_CHUNKS), inside, wanted)
 
-    def weighed(chunk_ids: Sequence[int]) -> Iterator[tuple[Held, Candidate]]:
-        for each in _read(db, chunk_ids, wanted):
-            yield clues.held(clues.terms_in(each.terms.split(" ")), is_spaced=each.is_spaced), each
+    def read(chunk_ids: Sequence[int]) -> list[tuple[tuple[float, float], _Chunk]]:
+        chunks = _read(db, chunk_ids, wanted)
+        return [(clues.held(clues.terms_in(chunk.terms), is_spaced=chunk.is_spaced), chunk) for chunk in chunks]
 
-    by_words = nlargest(_READ, weighed(likely), key=lambda each: each[0])
-    nearness = meaning.nearness([candidate.chunk_id for _, candidate in by_words]) if meaning else None
-    likenesses = dict(_likenesses(nearness, nearest)) if nearness else {}
-    more = likenesses.keys() - {candidate.chunk_id for _, candidate in by_words}
-    passages_found = []
-    for held, candidate in [*by_words, *weighed(sorted(more))]:
-        is_everywhere = question.is_act and not candidate.project
-        is_here = candidate.project == project or is_everywhere
-        place = Whereabouts(scope.size, is_here, candidate.project not in ("", project))
-        likeness = likenesses.get(candidate.chunk_id)
-        at_best = Evidence(*held, coverage=1.0, lead=1.0, place=place, likeness=likeness)  # a passage holds no more
-        is_likely = relevance(at_best) >= floor_of(at_best, question.length)
-        is_looked_at = is_likely or candidate.kind == SESSION or relevance_by_words(at_best, question.length)
-        if only_likely and not is_looked_at:
-            continue
-        evidence, recalled = _judge(candidate, clues, beginnings, place)
-        if question.is_act and not (evidence.lead and _is_convention(recalled)):
-            continue
-        if _opens_summary(candidate, recalled, project):
-            continue
-        evidence = evidence._replace(likeness=likeness)
-        passages_found.append((evidence, recalled._replace(relevance=relevance(evidence), evidence=evidence)))
-    return passages_found, clues
-
-
-def _opens_summary(candidate: Candidate, memory: Recalled, project: str) -> bool:
-    """Whether *memory* is the sentence of what the *project* at hand is, which every session has at its start."""
-    if candidate.ref != f"areas/projects/{project}/summary.md" or not candidate.text.startswith("# "):
-        return False
-    opening = passages(candidate.text, candidate.kind, candidate.heading)[:1]
-    return memory.text in ("", *(passage.text for passage in opening))
-
-
-def _is_convention(memory: Recalled) -> bool:
-    """Return whether *memory* says how things are to be done, whenever they are."""
-    return memory.category == _PREFERENCE or memory.role == RULE
+    by_words = sorted(read(likely), key=lambda each: each[0], reverse=True)
+    sessions = dict.fromkeys(chunk.memory.path for _, chunk in by_words if chunk.memory.kind == SESSION)
+    kept = [each for each in by_words if each[1].memory.kind != SESSION][:_READ]
+    cosines = _cosines(meaning, [chunk.id for _, chunk in kept], nearest)
+    more = sorted(cosines.keys() - {chunk.id for _, chunk in kept})
+    kept += [each for each in read(more) if each[1].memory.kind != SESSION]
+    beginnings = tuple({term[:_BEGINNING].rstrip("i") or term for term in clues.weights})  # Porter makes `dai` of day
+    memories = []
+    for (strength, share), chunk in kept:
+        is_common_rule = question.is_act and not chunk.memory.project
+        of = project if is_common_rule else chunk.memory.project
+        cosine, gap = cosines.get(chunk.id, (0.0, 0.0))
+        signs = Signs(
+            strength, share, coverage=1.0, lead=1.0,  # no passage holds more
+            is_here=1.0 if of == project else 0.0 if of else OF_NO_PROJECT, is_elsewhere=float(of not in ("", project)),
+            scope=math.log(size), cosine=cosine, gap=gap,
+        )  # fmt: skip
+        weights = KEPT_BY_MEANING if signs.cosine else KEPT
+        is_likely = not only_likely or likelihood(signs, weights) >= floor_of(weights, question.length)
+        if is_likely and (not question.is_act or chunk.memory.category == "preference"):
+            signs, text, place = _best_passage(chunk, clues, beginnings, signs)
+            if not _opens_summary(chunk.memory, text, project) and (signs.lead or not question.is_act):
+                memory = chunk.memory._replace(text=text, place=place)
+                memories.append(Recalled(memory, likelihood(signs, weights), signs))
+    return FoundMemories(memories, list(sessions), clues)
 
 
-def _likenesses(nearness: Nearness, nearest: int) -> Iterator[tuple[int, Likeness]]:
-    """Give the likeness of so many of the *nearest* chunks and of those that were asked for."""
-    from memtool.recall.prompts.meaning import likeness_of  # most machines have no model
+def _scope(db: Tables, project: str) -> tuple[int, frozenset[int] | None]:
+    """Return the number of chunks among which words are rare or not, and which they are: None for all.
 
-    for near in (*nearness.nearest[:nearest], *nearness.asked):
-        yield near.chunk_id, likeness_of(near, nearness.nearest)
+    That is the project at hand with what belongs to none; without a project, or where those are many, the vault.
+    """
+    inside = "FROM chunk WHERE project IN (?, '')"
+    count = int(db.execute(f"SELECT count(*) {inside}", (project,)).fetchone()[0])
+    if not project or count > _MOST_OF_SCOPE:
+        return max(_LEAST_SCOPE, db.chunk_count()), None
+    return max(_LEAST_SCOPE, count), frozenset([row[0] for row in db.execute(f"SELECT id {inside}", (project,))])
 
 
-def _most_likely(db: Tables, rare: Iterable[tuple[float, Sequence[int]]], scope: Scope, wanted: Filter) -> list[int]:
-    """Return the chunks that hold the rarest, of all in reach; those in the scope before others."""
+def _frequency(ids: Sequence[int], size: int, inside: frozenset[int] | None) -> int:
+    if len(ids) > _MOST_CHUNKS:
+        return max(_MOST_CHUNKS, size // 10)
+    return len(ids) if inside is None else len(inside.intersection(ids))
+
+
+def _most_likely(
+    db: Tables, found: Iterable[tuple[float, Sequence[int]]], inside: frozenset[int] | None, wanted: Filter
+) -> list[int]:
+    """Return the chunks that hold the rarest words, of all in reach; those *inside* the scope before others.
+
+    *found* has the rarity of each word, and the chunks that hold it.
+    """
     held: dict[int, float] = {}
-    for rarity, chunks in rare:
-        for chunk_id in chunks:
-            held[chunk_id] = held.get(chunk_id, 0.0) + rarity
-    inside: AbstractSet[int] = held.keys() if scope.ids is None else scope.ids
+    for rare, chunk_ids in found:
+        for chunk_id in chunk_ids:
+            held[chunk_id] = held.get(chunk_id, 0.0) + rare
     most = _LOOKED_AT * _TRIED if wanted.projects else _LOOKED_AT
-    best = nlargest(most, held, key=lambda chunk_id: (held[chunk_id] + 2 * (chunk_id in inside), chunk_id))
+    best = nlargest(most, held, key=lambda each: (held[each] + 2 * (inside is None or each in inside), each))
     if not wanted.projects:
         return best
     condition, values = wanted.where()
@@ -230,17 +228,24 @@ def _most_likely(db: Tables, rare: Iterable[tuple[float, Sequence[int]]], scope:
     return [chunk_id for chunk_id in best if chunk_id in in_reach][:_LOOKED_AT]
 
 
-def _read(db: Tables, chunk_ids: Sequence[int], wanted: Filter) -> Iterator[Candidate]:
+def _read(db: Tables, chunk_ids: Sequence[int], wanted: Filter) -> Iterator[_Chunk]:
     condition, values = wanted.where()
     rows = db.execute(
-        "SELECT c.id, n.ref, n.title, c.start_line, c.heading, c.text, c.kind, c.project, c.category, c.date,"  # noqa: S608  (numbers)
-        " c.fact_id, c.end_line, c.author, l.terms"
+        "SELECT c.id, n.ref, c.start_line, c.end_line, c.text, c.kind, n.title, c.heading, c.author, c.project,"  # noqa: S608  (numbers)
+        " c.category, c.date, c.fact_id, l.terms"
         " FROM chunk AS c JOIN note AS n ON n.id = c.note_id JOIN term_list AS l ON l.chunk_id = c.id"
         f" WHERE c.id IN ({', '.join(map(str, chunk_ids))}) AND length(c.text) <= {LONGEST} AND {condition}",
         values,
     )
-    found = (Candidate._make((*row, db.unpacked(packed, row[5]))) for *row, packed in rows)
-    return (candidate for candidate in found if not is_given_anyway(candidate.ref))
+    for chunk_id, ref, start, end, text, kind, title, heading, author, project, category, date, fact_id, packed in rows:
+        if not is_given_anyway(ref):
+            memory = Memory(
+                fact_id or ref, text, kind, Location(ref, start, end), title, heading, author=author, project=project,
+                category=category, date=date,
+            )  # fmt: skip
+            about, _, rest = db.unpacked(packed, text).partition(CONTEXT_END)
+            terms = about.split(" ")
+            yield _Chunk(chunk_id, memory, terms, [*terms, *rest.split(" ")], is_spaced(title + text))
 
 
 def is_given_anyway(ref: str) -> bool:
@@ -248,23 +253,62 @@ def is_given_anyway(ref: str) -> bool:
     return ref.startswith(_NEVER) or ref.endswith(_NEVER_OF_CLIENT)
 
 
-def _judge(
-    candidate: Candidate, clues: Clues, beginnings: Iterable[str], place: Whereabouts
-) -> tuple[Evidence, Recalled]:
-    best, held, adds = _best_passage(candidate, clues, beginnings)
-    whole = is_facts_file(candidate.ref)
-    evidence = Evidence(
-        *held,
-        coverage=covered(best.text if adds else f"{candidate.title} {candidate.heading}", clues.said),
-        lead=max(covered(lead_of(text), clues.said) for text in (best.text, "" if whole else candidate.title)),
-        place=place,
-    )
-    first = candidate.first_line if whole else candidate.first_line + best.first
-    last = candidate.last_line if whole else candidate.first_line + best.last
-    return evidence, Recalled(
-        candidate.ref, first, last, candidate.kind, candidate.project, candidate.category, candidate.date,
-        candidate.title, best.text if adds else "", candidate.fact_id,
-        author=best.author or candidate.author, role=best.role, asked=best.asked,
+def _cosines(meaning: Meaning | None, chunk_ids: Sequence[int], nearest: int) -> dict[int, tuple[float, float]]:
+    """Return the cosine of *chunk_ids* and of the *nearest* chunks, and how far each is from the best beside it."""
+    near = meaning.nearness(chunk_ids) if meaning else None
+    if not near or not near.nearest:
+        return {}
+    first = near.nearest[0]
+    second = near.nearest[1].cosine if len(near.nearest) > 1 else 0.0
+    return {
+        each.chunk_id: (each.cosine, each.cosine - (second if each.chunk_id == first.chunk_id else first.cosine))
+        for each in (*near.nearest[:nearest], *near.asked)
+    }
+
+
+def _opens_summary(memory: Memory, said: str, project: str) -> bool:
+    """Whether what is *said* is the sentence of what the *project* at hand is, which every session has at its start."""
+    if memory.path != f"areas/projects/{project}/summary.md" or not memory.text.startswith("# "):
+        return False
+    return said in ("", *(passage.text for passage in passages(memory.text, memory.kind)[:1]))
+
+
+def _best_passage(chunk: _Chunk, clues: Clues, beginnings: Iterable[str], signs: Signs) -> tuple[Signs, str, Location]:
+    """Return the signs, the text and the place of the passage that holds most of a prompt beside its note's title.
+
+    Where no passage adds anything, the note's summary says more: then the text is empty.
+    """
+    memory, about = chunk.memory, clues.terms_in(chunk.about)
+    if memory.kind == FACT:
+        found: Sequence[Passage] = [
+            Passage(memory.text.split("\n", 1)[0], 0, memory.place.end_line - memory.place.start_line)
+        ]
+    else:
+        found = passages(memory.text, memory.kind)
+    alone = clues.held(about, is_spaced=chunk.is_spaced)
+    best, near, own = (found[0] if memory.kind == FACT else Passage("", 0, 0)), alone, (0.0, 0.0)
+    for passage in found:
+        folded = fold(passage.text)
+        if not any(beginning in folded for beginning in beginnings):  # cutting it into terms would take longer
+            best = best if best.text else passage
+            continue
+        terms = clues.terms_in(_terms(passage.text))
+        held, by_itself = (clues.held(each, is_spaced=chunk.is_spaced) for each in (about | terms, terms))
+        if (held, by_itself) > (near, own) or not best.text:
+            best, near, own = passage, held, by_itself
+    adds = near > alone or memory.kind == FACT
+    title = f"{memory.title} {memory.heading}"
+    first_clauses = [_clause(best.text), *([memory.title] if memory.kind != FACT else [])]
+    start = memory.place.start_line
+    place = memory.place._replace(start_line=start + best.first, end_line=start + best.last)
+    return (
+        signs._replace(
+            strength=near[0], share=near[1],
+            coverage=clues.coverage(_telling_terms(best.text if adds else title)),
+            lead=max(clues.coverage(_telling_terms(each)) for each in first_clauses),
+        ),
+        best.text if adds else "",
+        place,
     )  # fmt: skip
 
 
@@ -273,41 +317,29 @@ def _terms(text: str) -> tuple[str, ...]:
     return tuple(index_terms(text))
 
 
-def _best_passage(candidate: Candidate, clues: Clues, beginnings: Iterable[str]) -> tuple[Passage, Held, bool]:
-    """Return the passage that, together with what the note is about, holds most of what was asked, and if it adds any.
-
-    Where it adds nothing, the note's summary says more; but that of a session is only its topic, with which it begins.
-    """
-    about, spaced = clues.terms_in(candidate.about), candidate.is_spaced
-    if is_facts_file(candidate.ref):
-        statement = Passage(candidate.text.split("\n", 1)[0], 0, 0)
-        return statement, clues.held(about | clues.terms_in(_terms(statement.text)), is_spaced=spaced), True
-    alone = clues.held(about, is_spaced=spaced)
-    best, near, own = Passage("", 0, 0), alone, Held()
-    is_session = candidate.kind == SESSION
-    found = passages(candidate.text, candidate.kind, candidate.heading)
-    for passage in reversed(found) if is_session else found:
-        told = f"{passage.asked} {passage.text}"  # what was asked says what it is about
-        folded = fold(told)
-        if not any(beginning in folded for beginning in beginnings):  # cutting it into terms would take longer
-            best = best if best.text else passage
-            continue
-        terms = clues.terms_in(_terms(told))
-        held, by_itself = clues.held(about | terms, is_spaced=spaced), clues.held(terms, is_spaced=spaced)
-        if (held, by_itself) > (near, own) or not best.text:
-            best, near, own = passage, held, by_itself
-    return best, near, near > alone or (is_session and own.strength > 0)
+def _telling_terms(text: str) -> frozenset[str]:
+    return frozenset(term for term in _terms(text) if len(term) > 1 and not is_stop_word(term))
 
 
-def _distinct(memories: Iterable[tuple[bool, Recalled]]) -> list[Recalled]:
-    """Return the best of each note; those that are left out say why. The first of a pair is whether it is likely."""
-    ordered = sorted(memories, key=lambda each: (not each[0], -each[1].relevance, each[1].ref, each[1].first_line))
-    best: dict[str, tuple[bool, Recalled]] = {}
-    for each in ordered:
-        best.setdefault(each[1].key, each)
-    count = sum(is_likely for is_likely, _ in best.values())
-    found = [memory for _, memory in best.values()]
-    different = set(without_near_duplicates(range(count), lambda at: found[at].text.casefold(), count))
+def _clause(text: str) -> str:
+    """Return the first clause of a title or a statement: it names the subject."""
+    clause = _CLAUSE_END.split(text, maxsplit=1)[0]
+    return clause if len(clause) >= _SHORTEST_CLAUSE else text[:_LONGEST_CLAUSE]
+
+
+def _is_likely(each: Recalled, words: float) -> bool:
+    weights = KEPT_BY_MEANING if each.signs and each.signs.cosine else KEPT
+    return each.relevance >= floor_of(weights, words)
+
+
+def _distinct(memories: Iterable[Recalled], words: float) -> list[Recalled]:
+    """Return the best of each note; those that are left out say why."""
+    best: dict[str, Recalled] = {}
+    for each in sorted(memories, key=lambda each: (-each.relevance, each.memory.path, each.memory.place.start_line)):
+        best.setdefault(each.key, each)
+    found = sorted(best.values(), key=lambda each: not _is_likely(each, words))
+    count = sum(_is_likely(each, words) for each in found)
+    different = set(without_near_duplicates(range(count), lambda at: found[at].memory.text.casefold(), count))
     least = BESIDE_THE_BEST * found[0].relevance if found else 0.0
 
     def reason(at: int) -> str:
@@ -316,50 +348,3 @@ def _distinct(memories: Iterable[tuple[bool, Recalled]]) -> list[Recalled]:
         return ALIKE if at not in different else PALE if found[at].relevance < least else ""
 
     return [memory._replace(left_out=reason(at)) for at, memory in enumerate(found)]
-
-
-class Scope(NamedTuple):
-    """The chunks among which words are rare or not, *size* of them: *ids*, or all where that is None."""
-
-    size: int
-    ids: frozenset[int] | None
-
-    def held(self, chunks: Sequence[int]) -> int:
-        """Return how many of *chunks* are among them."""
-        return len(chunks) if self.ids is None else len(self.ids.intersection(chunks))
-
-
-class Occurrence(NamedTuple):
-    """The *chunks* that hold something, empty if they are too many to tell; *frequency* of them are in the scope."""
-
-    chunks: Sequence[int]
-    frequency: int
-
-
-def find_scope(db: Tables, project: str) -> Scope:
-    """Return the project at hand with what belongs to none; without a project, or where those are many, the vault."""
-    inside = "FROM chunk WHERE project IN (?, '')"
-    count = int(db.execute(f"SELECT count(*) {inside}", (project,)).fetchone()[0])
-    if not project or count > _MOST_OF_SCOPE:
-        count, ids = db.chunk_count(), None
-    else:
-        ids = frozenset([row[0] for row in db.execute(f"SELECT id {inside}", (project,))])
-    return Scope(max(_LEAST_SCOPE, count), ids)
-
-
-def of_terms(db: Tables, question: Question, scope: Scope) -> dict[str, Occurrence]:
-    """Return where each term of *question* occurs."""
-    common = {word.terms[0] for word in question.words if word.kind is COMMON}
-    terms = question.terms()[:_MOST_TERMS]
-    limits = ((term, _MOST_CHUNKS_OF_COMMON if term in common else _MOST_CHUNKS) for term in terms)
-    return {term: _occurrence(db, [(term,)], scope, most) for term, most in limits}
-
-
-def of_synonyms(db: Tables, synonyms: Synonyms, scope: Scope) -> Occurrence:
-    """Return where something is said in other words."""
-    return _occurrence(db, synonyms.others, scope, _MOST_CHUNKS)
-
-
-def _occurrence(db: Tables, any_of: Sequence[Sequence[str]], scope: Scope, most: int) -> Occurrence:
-    ids = db.holding(any_of, most + 1)
-    return Occurrence(ids, scope.held(ids)) if len(ids) <= most else Occurrence((), max(most, scope.size // 10))

@@ -9,10 +9,18 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, TypeAlias
 
 from memtool.named_tuple import NamedTuple
-from memtool.recall.answers.answer import Budget
-from memtool.recall.answers.likelihood import FLOOR, LATER_FLOOR
-from memtool.recall.answers.sessions import MOST_LOOKED_AT, PromptKind, Told, files_beside, goes_on, told_by, wanted_by
-from memtool.recall.answers.statements import LONGEST, choose, strength, whole
+from memtool.recall.answers.likelihood import KEPT, LATER_FLOOR, TASK, floor_of, weighed
+from memtool.recall.answers.sessions import (
+    MOST_LOOKED_AT,
+    PromptKind,
+    SessionAnswer,
+    Subject,
+    answers_of_sessions,
+    files_beside,
+    goes_on,
+    subject_of,
+)
+from memtool.recall.answers.statements import LONGEST, Budget, choose, strength, whole
 from memtool.recall.answers.user_words import with_whole_words
 from memtool.recall.framing import MOST_UNITS, defused, framed, line_id
 from memtool.recall.given import (
@@ -27,9 +35,8 @@ from memtool.recall.given import (
     GivenLine,
 )
 from memtool.recall.ledger import Ledger
-from memtool.recall.prompts.as_it_stands import as_they_stand, current_note
-from memtool.recall.prompts.evidence import Evidence, Recalled, floor_of, score
-from memtool.recall.prompts.finding import FoundMemories, find
+from memtool.recall.prompts.current import current_note, still_said
+from memtool.recall.prompts.finding import FoundMemories, Recalled, find
 from memtool.recall.prompts.question import Question
 from memtool.recall.uses import seldom_used
 from memtool.resources import agent_text
@@ -37,7 +44,9 @@ from memtool.text.lines import cut
 from memtool.text.scripts import is_unspaced
 from memtool.text.tokens import fold, is_stop_word
 from memtool.vault.authors import OPEN, TOOL, USER, named, signed_by, standing_category, trust
+from memtool.vault.kinds import DECISION, FACT, SESSION
 from memtool.vault.layout import is_facts_file
+from memtool.vault.memory import Location, Memory
 from memtool.vault.sessions import Line
 from memtool.workspace import Workspace
 
@@ -46,16 +55,15 @@ if TYPE_CHECKING:
 
 EVENT = "prompt"
 
-# What finds memories. A service that has vectors at hand can stand in for `find`; a hook has words only.
+# What finds memories. A service that has vectors at hand can take the place of `find`; a hook has words only.
 Finder: TypeAlias = Callable[["Tables", Question, str, dt.date], FoundMemories]
 Uses: TypeAlias = Callable[[Sequence[str]], Mapping[str, int]]
 
-_BUDGETS = {
-    PromptKind.QUESTION: Budget(characters=1_250, notes=2, statements=12, first=0.8),
-    PromptKind.PASTED: Budget(characters=840, notes=2, statements=2, first=0.5),
-    PromptKind.ORDER: Budget(characters=840, notes=2, statements=2, first=0.5),
-}
-_SHARES = (1.0, 0.85, 0.7, 0.5, 0.3)  # of the room of sessions: the first with which all fits
+_OF_QUESTION = Budget(characters=1_250, notes=2, statements=12, first=0.8)
+_OF_TASK = Budget(characters=840, notes=2, statements=2, first=0.5)
+_BESIDE = 0.2  # of the floor: enough for a second session beside a question's first
+_TRIES = 4  # to make the statements of sessions small enough, by what is too much and the marks between some of them
+_BETWEEN = 20  # characters of those
 _FIRST_PROMPTS = 2  # of a session; later on, sessions are given only what is sure
 _LONGEST_MARK = 60  # characters of why a fact is to be looked at again
 _LONGEST_TITLE = 80
@@ -113,139 +121,148 @@ def memories_for_prompt(
     settings, today = work.settings.recall, work.now().date()
     found = finder(db, asked.question, asked.project, today)
     likely = (hit for hit in found.memories if not hit.left_out)
-    hits = [hit for hit in as_they_stand(likely, db, work, asked.session_id) if _saying(hit)]
-    answers = _sessions(found, db, work, asked, ledger)
-    keys = [hit.key for hit in (*hits, *(answer.hit for answer in answers))]
-    reminds = topic_changed(ledger, keys)
-    limit = settings.later_prompts if ledger.given else settings.first_prompt
-    judged = _judged(hits, work, ledger, asked.question)
+    hits = [hit for hit in still_said(likely, db, work, asked.session_id) if _text(hit)]
+    judged = _judged(hits, work, ledger, floor_of(KEPT, asked.question.length))
     fresh = [hit for hit in judged if not hit.left_out and len(_source(hit, asked.project)) <= _LONGEST_SOURCE]
     own = _best(fresh, uses, today)
-    reminder = agent_text("reminder", work.language) if reminds else ""
     room = min(settings.prompt_characters, MOST_UNITS)
-    for share in _SHARES:
-        sessions = _judged([answer.within(share) for answer in answers], work, ledger, asked.question)
+    limit = settings.later_prompts if ledger.given else settings.first_prompt
+    subject = subject_of(asked.question, found.clues)
+    refs = found.sessions[:MOST_LOOKED_AT]
+    notes = {ref: text for ref in refs if (text := current_note(ref, work, asked.session_id))}
+    answers = _Answers(answers_of_sessions(notes, subject), subject, work, db, ledger)
+    keys = [hit.key for hit in hits] + list(notes)
+    reminds = topic_changed(ledger, keys)
+    reminder = agent_text("reminder", work.language) if reminds else ""
+    left = room
+    for _ in range(_TRIES):
+        sessions = _judged(answers.within(left), work, ledger, TASK.floor)
         chosen = [*own, *(hit for hit in sessions if not hit.left_out)][:limit]
         ids = dict(ledger.ids)
-        lines = tuple(_line(hit, ids, ledger) for hit in chosen)
-        said = [
-            (_saying(hit), f"({_source(hit, asked.project)}) [{each.id}]")
-            for hit, each in zip(chosen, lines, strict=True)
-        ]
-        text, count = _fitted(said, reminder, work, room)
-        if count == len(chosen):
+        texts = _texts(chosen, asked.project, ids, ledger)
+        over = _units(_block(texts, reminder, work)) - room
+        if over <= 0:
             break
+        left = min(left, answers.budget.characters) - over - _BETWEEN
+    count = len(texts)
+    while count and _units(_block(texts[:count], reminder, work)) > room:
+        count -= 1
     ledger = ledger.with_hits(keys)
-    over = [hit._replace(left_out=OVER_ROOM) for hit in chosen[count:]]
-    over += [hit._replace(left_out=OVER_LIMIT) for hit in own[limit:]]
-    left_out = (hit for hit in (*found.memories, *judged, *sessions, *over) if hit.left_out)
+    unfit = [hit._replace(left_out=OVER_ROOM) for hit in chosen[count:]]
+    unfit += [hit._replace(left_out=OVER_LIMIT) for hit in own[limit:]]
+    left_out = (hit for hit in (*found.memories, *judged, *sessions, *unfit) if hit.left_out)
     passed = sorted(left_out, key=lambda hit: -hit.relevance)
     after = tuple(_line(hit, {}, ledger)._replace(id="") for hit in passed[:_NEXT])
     if not count:
         return Given("", ledger, next=after)
+    lines = tuple(_line(hit, ids, ledger) for hit in chosen[:count])
     given = tuple(hit.key for hit in chosen[:count])
     ledger = ledger.with_given(given).with_ids(ids)
     ledger = ledger._replace(reminded=ledger.turn) if reminds else ledger
-    return Given(text, ledger, given, lines[:count], after, tuple(line for line, _ in said[:count]))
+    text = _block(texts[:count], reminder, work)
+    return Given(text, ledger, given, lines, after, tuple(map(_text, chosen[:count])))
 
 
-class _Answer(NamedTuple):
-    """What a session says to a prompt. *fresh* are its statements that the start of the session did not say."""
+class _Answers:
+    """What sessions say to a prompt, most likely first."""
 
-    hit: Recalled
-    told: Told
-    fresh: Sequence[Line]
-    weights: Mapping[str, float]
-    budget: Budget
-    left_out: str
+    def __init__(
+        self, answers: Sequence[SessionAnswer], subject: Subject, work: Workspace, db: Tables, ledger: Ledger
+    ) -> None:
+        self._answers = answers
+        self._subject = subject
+        self._is_question = subject.kind is PromptKind.QUESTION
+        self.budget = _OF_QUESTION if self._is_question else _OF_TASK
+        is_first = ledger.turn <= _FIRST_PROMPTS and not goes_on(subject.text)
+        floor = subject.model.floor if is_first else LATER_FLOOR
+        # What answers best may have half of the answer: a second session helps a question where it would not alone.
+        floors = (floor, _BESIDE * floor if self._is_question else floor)
+        likely = [answer for answer, least in zip(answers, floors, strict=False) if answer.likelihood >= least]
+        self._given = likely if likely[:1] == list(answers[:1]) else []
+        start = _on_one_line(ledger.start)
+        self._lines = []
+        for answer in self._given:
+            lines = with_whole_words(answer.lines, answer.note, answer.text, work.vault, db)
+            lines = [line for line in lines if not start or defused(line.text)[:_TELLING] not in start]
+            if not self._is_question:  # an answer may use other words; beside a task they would be noise
+                lines = [line for line in lines if strength(subject.weights, line) > 0]
+            self._lines.append(lines)
 
-    def within(self, share: float) -> Recalled:
-        """Return it with as many statements as *share* of its room holds."""
-        if self.left_out:
-            return self._saying(self.told.statements)._replace(left_out=self.left_out)
-        room = self.budget._replace(characters=int(share * self.budget.characters))
-        lines = choose(self.weights, self.fresh, room)
-        if not lines:
-            return self._saying(self.told.statements)._replace(left_out=AT_START)
-        return self._saying(lines)._replace(files=files_beside(self.told.note, lines))
-
-    def _saying(self, lines: Sequence[Line]) -> Recalled:
-        first = lines[0]
-        return self.hit._replace(
-            text=BETWEEN.join(line.text for line in lines), role=first.role, author=first.author,
-            first_line=first.number, last_line=first.number, statements=tuple(lines),
-            date=self.told.note.date or self.hit.date, relevance=self.told.likelihood, evidence=self.told.signs,
-        )  # fmt: skip
-
-
-def _sessions(found: FoundMemories, db: Tables, work: Workspace, asked: Asked, ledger: Ledger) -> list[_Answer]:
-    """Return what sessions say to the prompt, most likely first; what is not likely enough says so."""
-    wanted = wanted_by(asked.question, found.weights, found.telling)
-    hits = {hit.ref: hit for hit in found.sessions[:MOST_LOOKED_AT]}
-    texts = [
-        (ref, text, hit.relevance) for ref, hit in hits.items() if (text := current_note(ref, work, asked.session_id))
-    ]
-    told = [each for each in told_by(texts, wanted) if each.statements]
-    budget = _BUDGETS[wanted.kind]
-    is_first = ledger.turn <= _FIRST_PROMPTS and not goes_on(asked.question.prompt)
-    floor = FLOOR if is_first else LATER_FLOOR
-    count = sum(each.likelihood >= floor for each in told[: budget.notes])
-    shares = [1.0] if count == 1 else [budget.first, 1.0 - budget.first]
-    start = " ".join(ledger.start.replace("\n> ", " ").split())
-    answers = []
-    for at, each in enumerate(told):
-        share = shares[at] if at < len(shares) else 0.0
-        room = budget._replace(characters=int(share * budget.characters))
-        lines = with_whole_words(each.lines, each.note, each.text, work.vault, db) if at < count else each.lines
-        fresh = [line for line in lines if not start or defused(line.text)[:_TELLING] not in start]
-        if wanted.kind is not PromptKind.QUESTION:  # an answer may use other words; beside a task they would be noise
-            fresh = [line for line in fresh if strength(wanted.weights, line) > 0]
-        answers.append(_Answer(hits[each.ref], each, fresh, wanted.weights, room, "" if at < count else BELOW_FLOOR))
-    return answers
+    def within(self, room: int) -> list[Recalled]:
+        """Return them with as many statements as so many characters hold; what is not likely enough says so."""
+        characters, first = min(room, self.budget.characters), self.budget.first
+        shares = [1.0] if len(self._given) == 1 else [first, 1.0 - first]
+        recalled = []
+        for answer, lines, share in zip(self._given, self._lines, shares, strict=False):
+            part = self.budget._replace(characters=int(share * characters))
+            chosen = choose(self._subject.weights, lines, part)
+            recalled.append(_recalled(answer, chosen or answer.statements, "" if chosen else AT_START))
+        rest = self._answers[len(self._given) :]
+        return [*recalled, *(_recalled(answer, answer.statements, BELOW_FLOOR) for answer in rest)]
 
 
-def _judged(hits: Sequence[Recalled], work: Workspace, ledger: Ledger, question: Question) -> list[Recalled]:
-    """Return *hits*, each with the reason why the session is not given it, if there is one."""
-    start = " ".join(ledger.start.replace("\n> ", " ").split())  # with its quotations on one line
+def _recalled(answer: SessionAnswer, lines: Sequence[Line], left_out: str) -> Recalled:
+    first, draft = lines[0], answer.note
+    text = BETWEEN.join(line.text for line in lines)
+    memory = Memory(
+        answer.ref, text, SESSION, Location(answer.ref, first.number, first.number), draft.draft.title, role=first.role,
+        author=first.author, project=draft.project, date=draft.date,
+    )  # fmt: skip
+    files = files_beside(answer.note, lines)
+    return Recalled(memory, answer.likelihood, answer.signs, left_out, statements=tuple(lines), files=files)
+
+
+def _on_one_line(start: str) -> str:
+    """Return the block of a session's start with its quotations on one line."""
+    return " ".join(start.replace("\n> ", " ").split())
+
+
+def _judged(hits: Sequence[Recalled], work: Workspace, ledger: Ledger, floor: float) -> list[Recalled]:
+    """Return *hits*, each with the reason why the session is not given it, if there is one.
+
+    A line that was given often and never used takes twice the likelihood of *floor*.
+    """
+    start = _on_one_line(ledger.start)
     outweighed = contradicted(hits)
 
     def reason(hit: Recalled) -> str:
+        if hit.left_out:
+            return hit.left_out
         if ledger.rests(hit.key):
             return RESTS
-        if _stands_in(start, hit):
+        if _is_in(start, hit):
             return AT_START
-        return CONTRADICTED if hit.key in outweighed else ""
+        if hit.key in outweighed:
+            return CONTRADICTED
+        return NEVER_USED if hit.relevance < 2 * floor and line_keys[hit.key] in idle else ""
 
-    judged = [hit._replace(left_out=hit.left_out or reason(hit)) for hit in hits]
-    keys = ["" if hit.left_out else _line(hit, {}, ledger).key for hit in judged]
-    idle = seldom_used(work.index_folder, list(filter(None, keys)))
-    return [_if_likely(hit, question) if key in idle else hit for hit, key in zip(judged, keys, strict=True)]
-
-
-def _if_likely(hit: Recalled, question: Question) -> Recalled:
-    """Return *hit*, whose line was given often and never used: left out if it has not twice the likelihood."""
-    if hit.evidence is None:
-        return hit
-    floor = floor_of(hit.evidence, question.length) if isinstance(hit.evidence, Evidence) else FLOOR
-    return hit if hit.relevance >= 2 * floor else hit._replace(left_out=NEVER_USED)
+    line_keys = {hit.key: _line(hit, {}, ledger).key for hit in hits}
+    idle = seldom_used(work.index_folder, list(line_keys.values()))
+    return [hit._replace(left_out=reason(hit)) for hit in hits]
 
 
 def _line(hit: Recalled, ids: dict[str, int], ledger: Ledger) -> GivenLine:
-    evidence = hit.evidence.told() if hit.evidence else {}
+    memory = hit.memory
     turns = ledger.turn - ledger.given[hit.key] if hit.left_out == RESTS else 0
-    is_whole = hit.fact_id or hit.kind == "decision" or not hit.text  # and not one line of many; a decision is its note
-    name = line_id(ids, hit.key) if is_whole else line_id(ids, hit.ref, hit.text)
+    # And not one line of many; a decision is its note.
+    is_whole = memory.fact_id or memory.kind == DECISION or not memory.text
+    name = line_id(ids, hit.key) if is_whole else line_id(ids, memory.path, memory.text)
     return GivenLine(
-        name, hit.ref, hit.first_line, hit.fact_id, "" if hit.fact_id else hit.text,
-        round(hit.relevance, 3), evidence, hit.left_out, turns,
+        name, memory.path, memory.place.start_line, memory.fact_id, "" if memory.fact_id else memory.text,
+        round(hit.relevance, 3), hit.signs.by_name() if hit.signs else {}, hit.left_out, turns,
     )  # fmt: skip
 
 
 def _best(hits: Sequence[Recalled], uses: Uses, today: dt.date) -> list[Recalled]:
     """Return *hits*, the most valuable first; what the output of a tool said comes last."""
     counts = uses([hit.key for hit in hits])
-    scores = {hit.key: score(hit, age_days=_age(hit.date, today), uses=counts.get(hit.key, 0)) for hit in hits}
-    return sorted(hits, key=lambda hit: (hit.author == TOOL, -scores[hit.key], -trust(hit.author), hit.key))
+
+    def order(hit: Recalled) -> tuple[bool, float, int, str]:
+        memory = hit.memory
+        worth = weighed(hit.relevance, memory.category, age_days=_age(memory.date, today), uses=counts.get(hit.key, 0))
+        return memory.author == TOOL, -worth, -trust(memory.author), hit.key
+
+    return sorted(hits, key=order)
 
 
 def _age(date: str, today: dt.date) -> float | None:
@@ -255,32 +272,26 @@ def _age(date: str, today: dt.date) -> float | None:
         return None
 
 
-def _stands_in(start: str, hit: Recalled) -> bool:
+def _is_in(start: str, hit: Recalled) -> bool:
     """Whether the block *start* says what *hit* does; a decision is there with its title, its summary and its name."""
-    if hit.kind == "decision" and not hit.text and f" {defused(PurePosixPath(hit.ref).name)}]" in start:
+    memory = hit.memory
+    if memory.kind == DECISION and not memory.text and f" {defused(PurePosixPath(memory.path).name)}]" in start:
         return True
-    said = _wording(hit)
+    said = defused(memory.text or hit.summary)
     return bool(said) and said[:_TELLING] in start
 
 
-def _wording(hit: Recalled) -> str:
-    return defused(hit.text or hit.summary)
-
-
-def _saying(hit: Recalled) -> str:
-    """Return *hit* in one line: a fact as its statement, a note as its title and its passage or summary.
-
-    A session note of which no line is worth giving says nothing: its title is what it was about.
-    """
-    said = _wording(hit)
+def _text(hit: Recalled) -> str:
+    """Return *hit* in one line: a fact as its statement, a note as its title and its passage or summary."""
+    said = defused(hit.memory.text or hit.summary)
     said = whole(said, LONGEST) or said
-    if is_facts_file(hit.ref):
+    if hit.memory.kind == FACT:
         return said
     if hit.statements:
-        told = BETWEEN.join(map(_statement, hit.statements))
-        return f"{told} [files: {', '.join(map(defused, hit.files))}]" if hit.files else told
+        statements = BETWEEN.join(map(_statement, hit.statements))
+        return f"{statements} [files: {', '.join(map(defused, hit.files))}]" if hit.files else statements
     said, _ = signed_by(said)
-    title = cut(defused(hit.title), _LONGEST_TITLE)
+    title = cut(defused(hit.memory.title), _LONGEST_TITLE)
     if not said or said.casefold() in title.casefold():
         return title
     return said if title.casefold() in said.casefold() else f"{title}: {said}"
@@ -292,30 +303,24 @@ def _statement(line: Line) -> str:
 
 def _source(hit: Recalled, project: str) -> str:
     """Return the source of *hit*: its kind, author, project if that is another one, day and place."""
+    memory, place = hit.memory, hit.memory.place
+    other = f"project {memory.project}" if memory.project and memory.project != project else ""
     if hit.statements:
-        where = f"project {hit.project}" if hit.project and hit.project != project else ""
-        return defused(", ".join(filter(None, (where, hit.date, f"{hit.ref}:{hit.first_line}"))))
-    where = f"{hit.ref}:{hit.first_line}-{hit.last_line}"
-    author = signed_by(hit.text)[1] or hit.author
-    category = standing_category(hit.role or hit.category, author)
-    project = f"project {hit.project}" if hit.project and hit.project != project else ""
+        return defused(", ".join(filter(None, (other, memory.date, f"{place.path}:{place.start_line}"))))
+    author = signed_by(memory.text)[1] or memory.author
+    category = standing_category(memory.role or memory.category, author)
+    where = f"{place.path}:{place.start_line}-{place.end_line}"
     review = cut(hit.review, _LONGEST_MARK)
-    return defused(", ".join(filter(None, (category, named(author), project, hit.date, review, where, hit.fact_id))))
+    about = (category, named(author), other, memory.date, review, where, memory.fact_id)
+    return defused(", ".join(filter(None, about)))
 
 
-def _fitted(said: list[tuple[str, str]], reminder: str, work: Workspace, room: int) -> tuple[str, int]:
-    """Return the block, and how many memories are in it: as many as fit, each whole."""
-    lines = [f"- {text} {source}" for text, source in said]
-    block = _block(lines, reminder, work)
-    while lines and _units(block) > room:
-        lines.pop()
-        block = _block(lines, reminder, work)
-    return block, len(lines)
+def _texts(hits: Iterable[Recalled], project: str, ids: dict[str, int], ledger: Ledger) -> list[str]:
+    """Return the lines of the block; their short ids are added to *ids*."""
+    return [f"- {_text(hit)} ({_source(hit, project)}) [{_line(hit, ids, ledger).id}]" for hit in hits]
 
 
 def _block(lines: list[str], reminder: str, work: Workspace) -> str:
-    if not lines:
-        return ""
     body = "\n".join([*lines, *filter(None, [reminder])])
     return framed(body, event=EVENT, vault=work.shown_vault, language=work.language)
 
@@ -340,30 +345,28 @@ def contradicted(hits: Iterable[Recalled]) -> set[str]:
     """
     by_subject: dict[tuple[str, str], list[Recalled]] = {}
     for hit in hits:
-        if is_facts_file(hit.ref):
-            by_subject.setdefault((hit.ref, _subject(hit.text)), []).append(hit)
+        if is_facts_file(hit.memory.path):
+            by_subject.setdefault((hit.memory.path, _subject(hit.memory.text)), []).append(hit)
     return {key for rivals in by_subject.values() if len(rivals) > 1 for key in _losers(rivals)}
 
 
 def _losers(rivals: Sequence[Recalled]) -> Iterable[str]:
     from memtool.text.near_duplicates import contradicts, statement  # rarely needed, and slow to import
 
-    strongest_first = sorted(rivals, key=lambda hit: (trust(hit.author), hit.date), reverse=True)
-    statements = [statement(hit.text) for hit in strongest_first]
+    def weight(hit: Recalled) -> tuple[int, str]:
+        return trust(hit.memory.author), hit.memory.date
+
+    strongest_first = sorted(rivals, key=weight, reverse=True)
+    statements = [statement(hit.memory.text) for hit in strongest_first]
     for at, hit in enumerate(strongest_first):
-        stronger = (other for other in range(at) if _weight(strongest_first[other]) > _weight(hit))
+        stronger = (other for other in range(at) if weight(strongest_first[other]) > weight(hit))
         if any(contradicts(statements[other], statements[at]) for other in stronger):
             yield hit.key
 
 
-def _weight(hit: Recalled) -> tuple[int, str]:
-    return trust(hit.author), hit.date
-
-
 def _subject(text: str) -> str:
     """Return the words with which *text* begins: what it speaks of."""
-    folded = fold(text[:200])
-    words: list[str] = [word for word in re.findall(r"\w+", folded) if not is_stop_word(word)]
+    words = [word for word in re.findall(r"\w+", fold(text[:200])) if not is_stop_word(word)]
     if words and is_unspaced(words[0][0]):
-        return words[0][:_FIRST_CHARACTERS]
+        return str(words[0][:_FIRST_CHARACTERS])
     return " ".join(words[:_FIRST_WORDS])

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator
+from collections.abc import Iterator
 from functools import cache, lru_cache
 from itertools import islice, pairwise
 from typing import TypeVar
 
 from memtool.named_tuple import NamedTuple
-from memtool.recall.prompts.thesaurus import Synonyms, WordList, synonyms_in
+from memtool.recall.prompts.synonyms import Synonyms, synonyms_in
 from memtool.text.languages import text_of, word_set, words as words_of
 from memtool.text.markdown import with_code_cut
 from memtool.text.tokens import index_terms, is_stop_word, query_words, stem, unspaced_runs
@@ -20,7 +20,6 @@ _BEGINNING, _END = 3_000, 1_000  # characters of a long prompt that are looked a
 _FIRST_WORDS, _LAST_WORDS = 28, 12  # of a long prompt
 _FIRST_PIECES, _LAST_PIECES = 12, 6  # and as many stretches of scripts without spaces
 _LONGEST_PIECE = 40  # characters
-_MOST_SYNONYMS = 24
 _PASTED = r"(?s)(<pasted_content\b[^>]{0,200}>)(.*?)(</pasted_content>|\Z)"
 _FENCE_BEHIND_TEXT = r"(?m)^([^`\n]*[^`\s][ \t]*)(```[\w+-]{0,20})[ \t]*$"  # which Markdown would not take for one
 _KEPT_OF_PASTED = 600  # characters of each paste
@@ -38,40 +37,28 @@ _MOST_PAIRS = 8
 _LONGEST_ACT = 8  # words about something
 
 
-class Kind(NamedTuple):
-    """The weight of a sort of words: *tells* if a memory shares one of them, *about* in what a prompt is about."""
-
-    tells: float
-    about: float
-
-
-TELLING = Kind(1.0, 1.0)
-COMMON = Kind(0.6, 0.15)  # what prompts hold whatever they are about; shared, it still says something
-
-
 class Word(NamedTuple):
     """A word or a name in a script with spaces. *terms* are the whole, then its parts.
 
-    Two common words side by side are one word, too: a memory in which they also stand so is about the same thing.
-    *typed* is the whole before it is stemmed.
+    A common word, which prompts hold whatever they are about, is not telling. Two of them side by side are a word, too,
+    with a space between, and a telling one: a memory that has them side by side is about the same thing.
     """
 
     terms: tuple[str, ...]
-    kind: Kind
-    typed: str = ""
-
-    @property
-    def is_pair(self) -> bool:
-        """Whether it is two words."""
-        return " " in self.terms[0]
+    is_telling: bool
 
 
 class Question(NamedTuple):
-    """The distinct words of a prompt, its stretches of scripts without spaces, and what has other words.
+    """The distinct words of a prompt, and its stretches of scripts without spaces.
 
-    *prompt* is what was typed, its pastes cut to their beginnings. *length* is how many words it has that are about
-    something; of a long prompt not all of them are here. *text* is the prompt without what was pasted into it.
-    *is_act*: it says no more than what is to be done ("commit it"), and asks for what is always to be minded then.
+    Args:
+        words: of a long prompt, those of its beginning and end.
+        pieces: the same of stretches.
+        synonyms: what has other words.
+        length: how many words it has that are about something.
+        text: the prompt without what was pasted into it.
+        prompt: what was typed, its pastes cut to their beginnings.
+        is_act: whether it only says what is to be done ("commit it"): what is always to be minded then is wanted.
     """
 
     words: tuple[Word, ...] = ()
@@ -79,26 +66,16 @@ class Question(NamedTuple):
     synonyms: tuple[Synonyms, ...] = ()
     length: float = 0.0
     text: str = ""
-    is_act: bool = False
     prompt: str = ""
-
-    def without_absent_pairs(self, present: Container[str]) -> Question:
-        """Return the question without the pairs of words that are not *present* in the vault: they tell nothing."""
-        return self._replace(words=tuple(word for word in self.words if not word.is_pair or word.terms[0] in present))
+    is_act: bool = False
 
     def terms(self) -> list[str]:
         """Return all terms that may find something, telling ones first; none if nothing in it is about anything."""
-        telling = [word for word in self.words if word.kind is not COMMON]
-        pairs = [
-            pair
-            for piece in self.pieces
-            for pair, tells in zip(pairs_of(piece), telling_pairs(piece), strict=True)
-            if tells
-        ]
-        if not telling and not pairs:
+        telling = [term for word in self.words if word.is_telling for term in (word.terms[0], *telling_parts(word))]
+        telling += [pair for piece in self.pieces for pair, tells in tell(piece) if tells]
+        if not telling:
             return []
-        common = [word.terms[0] for word in self.words if word.kind is COMMON]
-        return list(dict.fromkeys([*(term for word in telling for term in _told(word)), *pairs, *common]))
+        return list(dict.fromkeys([*telling, *(word.terms[0] for word in self.words)]))
 
 
 def question_of(prompt: str) -> Question:
@@ -106,15 +83,23 @@ def question_of(prompt: str) -> Question:
     text = shortened(prompt)
     camel = {name.lower(): name for name in re.findall(_CAMEL_CASE, text)}  # folded, they have no parts any more
     words = [
-        _word(camel.get(word, word), is_name=word in camel) for word in query_words(text) if not is_function_word(word)
+        _word(camel.get(word, word), is_name=word in camel)
+        for word in query_words(text)
+        if word not in _list("grammar")
     ]
     runs = [piece[:_LONGEST_PIECE] for piece in unspaced_runs(text) if len(piece) > 1]
-    length = len(words) + sum(map(len, runs)) / 2
     pieces = _ends(runs, _FIRST_PIECES, _LAST_PIECES)
-    asked = [*filter(None, _ends(words, _FIRST_WORDS, _LAST_WORDS)), *islice(_pairs(text), _MOST_PAIRS)]
-    synonyms = synonyms_in(text, pieces)[:_MOST_SYNONYMS]
-    question = Question(tuple(asked), tuple(pieces), tuple(synonyms), length, without_pastes(prompt), prompt=text)
-    return _as_act(question) if length <= _LONGEST_ACT else question
+    asked = [*filter(None, _ends(words, _FIRST_WORDS, _LAST_WORDS))]
+    length = len(words) + sum(map(len, runs)) / 2
+    synonyms = tuple(synonyms_in(text, pieces))
+    is_telling = any(word.is_telling for word in asked) or any(tells for piece in pieces for _, tells in tell(piece))
+    if length <= _LONGEST_ACT and not is_telling:
+        acts = [word._replace(is_telling=True) for word in asked if word.terms[0] in _acts()]
+        acts += [Word((act,), is_telling=True) for act in _acts() if any(act in piece for piece in pieces)]
+        if acts:
+            return Question(tuple(acts), (), synonyms, length, without_pastes(prompt), text, is_act=True)
+    asked += islice(_pairs(text), _MOST_PAIRS)
+    return Question(tuple(asked), tuple(pieces), synonyms, length, without_pastes(prompt), text)
 
 
 def shortened(prompt: str) -> str:
@@ -143,14 +128,9 @@ def _each_once(text: str) -> str:
     return "\n".join(dict.fromkeys(text.split("\n")))
 
 
-def kind_of(term: str) -> Kind:
-    """Return the weight of a *term*, stemmed as in the index."""
-    return COMMON if any(_list(kind).has_stem(term) for kind in ("common", "everyday")) else TELLING
-
-
-def is_function_word(word: str) -> bool:
-    """Return whether *word*, folded, only holds sentences together."""
-    return word in _list("grammar")
+def is_common(term: str) -> bool:
+    """Return whether *term*, stemmed as in the index, is a word that prompts hold whatever they are about."""
+    return any(_list(kind).has_stem(term) for kind in ("common", "everyday"))
 
 
 def is_common_pair(pair: str) -> bool:
@@ -167,69 +147,68 @@ def pairs_of(piece: str) -> list[str]:
     return list(map("".join, pairwise(piece)))
 
 
-def telling_pairs(piece: str) -> list[bool]:
-    """Return for each pair whether it tells something. 复这 of 修复这个 is only where two common words meet."""
-    common = [False, *(is_common_pair(pair) for pair in pairs_of(piece)), False]
-    return [not (common[at] or (common[at - 1] and common[at + 1])) for at in range(1, len(common) - 1)]
+def tell(piece: str) -> Iterator[tuple[str, bool]]:
+    """Give each pair of *piece*, and whether it tells something: 复这 of 修复这个 is where two common words meet."""
+    pairs = pairs_of(piece)
+    common = [False, *map(is_common_pair, pairs), False]
+    for at, pair in enumerate(pairs, 1):
+        yield pair, not (common[at] or (common[at - 1] and common[at + 1]))
 
 
-def _as_act(question: Question) -> Question:
-    """Return *question* as one about the acts that it asks for, if it is about nothing else: "commit it"."""
-    words = [word for word in question.words if not word.is_pair]
-    if any(word.kind is not COMMON for word in words) or any(any(telling_pairs(piece)) for piece in question.pieces):
-        return question
-    acts = [word._replace(kind=TELLING) for word in words if word.terms[0] in _acts()]
-    acts += [Word((act,), TELLING, act) for act in _acts() if any(act in piece for piece in question.pieces)]
-    return question._replace(words=tuple(acts), pieces=(), is_act=True) if acts else question
-
-
-def _told(word: Word) -> Iterator[str]:
-    """Give the terms that may find what a telling *word* speaks of."""
-    yield word.terms[0]
-    yield from (
-        part for part in word.terms[1:] if len(part) > 1 and not is_stop_word(part) and kind_of(part) is TELLING
-    )
+def telling_parts(word: Word) -> list[str]:
+    """Return those parts of the name *word* that tell something by themselves."""
+    return [part for part in word.terms[1:] if len(part) > 1 and not is_stop_word(part) and not is_common(part)]
 
 
 def _pairs(text: str) -> Iterator[Word]:
     """Give each two common words that stand side by side in *text*."""
     linking = words_of("linking")
-    seen: set[str] = set()
     for clause in _CLAUSE_END.split(text):
-        for two in pairwise(map(str.lower, clause.split())):
+        for two in pairwise(clause.lower().split()):
             words = [_word(word, is_name=False) for word in two if word.isalpha() and word.isascii()]
-            terms = [word.terms[0] for word in words if word and word.kind is not TELLING]
-            if (
-                len(terms) < 2
-                or any(map(is_function_word, two))
-                or any(is_stop_word(term) or term in linking for term in terms)
-            ):
-                continue
-            pair = " ".join(terms)
-            if pair not in seen:
-                seen.add(pair)
-                yield Word((pair,), TELLING)
+            terms = [word.terms[0] for word in words if word and not word.is_telling]
+            is_grammar = any(word in _list("grammar") for word in two)
+            if len(terms) > 1 and not is_grammar and not any(is_stop_word(term) or term in linking for term in terms):
+                yield Word((" ".join(terms),), is_telling=True)
 
 
 @lru_cache(maxsize=4_096)  # who asks much says the same words again
 def _word(word: str, *, is_name: bool) -> Word | None:
     terms = tuple(index_terms(word))
-    if not terms:
-        return None
-    return Word(terms, _kind(word, terms, is_name=is_name), word)
+    return Word(terms, _tells(word, terms, is_name=is_name)) if terms else None
 
 
-def _kind(word: str, terms: tuple[str, ...], *, is_name: bool) -> Kind:
+def _tells(word: str, terms: tuple[str, ...], *, is_name: bool) -> bool:
     if terms[0].isdigit() and len(terms[0]) < _SHORTEST_NAME:
-        return COMMON
+        return False
     if len(word) >= _SHORTEST_NAME and (is_name or _NAME.search(word)):
-        return TELLING
-    kinds = {kind_of(term) for term in terms if len(term) > 1 or not term.isascii()}
-    return max(kinds, key=lambda kind: kind.about, default=COMMON)
+        return True
+    return any(not is_common(term) for term in terms if len(term) > 1 or not term.isascii())
 
 
 def _ends(items: list[T], first: int, last: int) -> list[T]:
     return items if len(items) <= first + last else [*items[:first], *items[-last:]]
+
+
+class WordList:
+    """The words of *text*, folded, which spaces and line breaks part."""
+
+    def __init__(self, text: str) -> None:
+        self._text = f" {text.replace(chr(10), ' ')} "
+
+    def __contains__(self, word: object) -> bool:
+        return f" {word} " in self._text
+
+    def has_stem(self, term: str) -> bool:
+        """Return whether a word of the list has the stem *term*, which may differ from it in the last letter."""
+        letters = f" {term[:-1] if len(term) > 2 else term}"  # Porter makes `deploi` of deploy
+        at = self._text.find(letters)
+        while at >= 0:
+            word = self._text[at + 1 : self._text.find(" ", at + 1)]
+            if word == term or stem(word) == term:
+                return True
+            at = self._text.find(letters, at + 1)
+        return False
 
 
 @cache

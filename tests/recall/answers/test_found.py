@@ -8,8 +8,8 @@ from index.notebook import TODAY, Notebook, fill
 from memtool.index.engine import Index
 from memtool.index.filters import Filter
 from memtool.index.search import search
-from memtool.recall.answers.answer import Budget, MemoryAnswer
-from memtool.recall.answers.found import answers_of, in_words, memories
+from memtool.recall.answers.found import MemoryAnswer, answers_of, in_words, memories
+from memtool.recall.answers.statements import Budget
 
 ROOM = Budget(characters=2_000, notes=5, statements=9, first=0.5)
 

@@ -2,8 +2,17 @@ from __future__ import annotations
 
 import pytest
 
-from memtool.recall.answers.sessions import PromptKind, PromptSubject, files_beside, goes_on, kind_of, told_by
-from memtool.recall.answers.statements import terms_of
+from memtool.recall.answers.sessions import (
+    PromptKind,
+    SessionAnswer,
+    answers_of_sessions,
+    files_beside,
+    goes_on,
+    kind_of,
+    subject_of,
+)
+from memtool.recall.prompts.clues import Clues
+from memtool.recall.prompts.question import question_of
 from memtool.vault.sessions import Draft, Line, SessionNote, parse_session, render_session
 
 COOKIE = "The cookie was missing because SameSite=None needs Secure."
@@ -22,9 +31,11 @@ OTHER = render_session(
 )
 
 
-def wanted(text: str, kind: PromptKind = PromptKind.ORDER) -> PromptSubject:
-    terms = terms_of(text)
-    return PromptSubject(text, dict.fromkeys(terms, 3.0), dict.fromkeys(terms, 1.0), 4.0, kind)
+def answers(prompt: str, **texts: str) -> list[SessionAnswer]:
+    """Return what sessions say to *prompt*, all of whose words are as rare."""
+    question = question_of(prompt)
+    clues = Clues(question, dict.fromkeys(question.terms(), 3.0), [0.0] * len(question.synonyms))
+    return answers_of_sessions(texts, subject_of(question, clues))
 
 
 @pytest.mark.parametrize(
@@ -58,13 +69,20 @@ def test_a_prompt_goes_on_with_the_conversation_by_its_first_word(text: str, *, 
     assert goes_on(text) is does
 
 
-def test_the_session_that_holds_most_comes_first_with_its_statements_and_its_lead() -> None:
-    notes = [("sessions/s2.md", OTHER, 0.2), ("sessions/s1.md", SAFARI, 0.2)]
-    first, second = told_by(notes, wanted("SameSite cookie needs Secure"))
-    assert first.ref == "sessions/s1.md"
+@pytest.mark.parametrize("prompt", ["SameSite cookie needs Secure", "which cookie needs Secure in Safari?"])
+def test_the_session_that_holds_most_comes_first_with_its_statements(prompt: str) -> None:
+    first, second = answers(prompt, other=OTHER, safari=SAFARI)
+    assert first.ref == "safari"
     assert COOKIE in [line.text for line in first.statements]
-    assert first.signs.lead == -second.signs.lead > 0
+    assert first.signs.ahead == -second.signs.ahead > 0
     assert first.likelihood > second.likelihood
+
+
+def test_of_an_issue_only_the_title_and_the_beginning_count() -> None:
+    log = "".join(f"a line about number {number}\n" for number in range(40))
+    (answer,) = answers(f"Prices are wrong\n\n\n{log}cookie Secure", safari=SAFARI)
+    assert answer.signs.strength == 0
+    assert answer.signs.pasted
 
 
 @pytest.mark.parametrize(
@@ -72,8 +90,8 @@ def test_the_session_that_holds_most_comes_first_with_its_statements_and_its_lea
     [("look at jwt.ts", 1.0), ("the cookie is gone", 1.0), ("the issue is gone", 0.0), ("价格不对", 0.0)],
 )
 def test_a_prompt_names_a_file_by_name_or_stem_but_no_scratch_file(prompt: str, names: float) -> None:
-    (told,) = told_by([("sessions/s1.md", SAFARI, 0.2)], wanted(prompt))
-    assert told.signs.file == names
+    (answer,) = answers(prompt, safari=SAFARI)
+    assert answer.signs.file == names
 
 
 def test_two_files_are_given_that_no_statement_names_tests_last() -> None:

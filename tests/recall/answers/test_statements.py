@@ -3,8 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from memtool.recall.answers.answer import Budget
-from memtool.recall.answers.statements import LONGEST, choose, tells, terms_of, whole
+from memtool.recall.answers.statements import LONGEST, Budget, choose, tells, terms_of, whole
 from memtool.vault.authors import ASKED, COMMAND, DECISION, OPEN, RULE, USER
 from memtool.vault.sessions import Line
 

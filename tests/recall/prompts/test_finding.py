@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 from index.notebook import TODAY, Notebook
 
+from memtool.recall.answers.likelihood import KEPT
 from memtool.recall.given import ALIKE, BELOW_FLOOR, PALE
 from memtool.recall.prompts import finding
-from memtool.recall.prompts.evidence import FLOOR, FLOOR_WITH_MEANING, Recalled
-from memtool.recall.prompts.finding import Scope, _distinct, find, find_scope, of_synonyms, of_terms
-from memtool.recall.prompts.meaning import Near, Nearness
+from memtool.recall.prompts.finding import Recalled, _distinct, find
 from memtool.recall.prompts.question import question_of
-from memtool.recall.prompts.thesaurus import Synonyms
+from memtool.vault.memory import Location, Memory
 
 HARBOUR, ORCHARD = "areas/projects/harbour", "areas/projects/orchard"
 FACTS = {
@@ -35,9 +33,6 @@ NOTES = {
     "areas/tools/dredger/summary.md": "# dredger\n\nThe dredger's sonar reads too shallow after heavy rain.\n",
     "sessions/a1.md": "# Session: a1\n\n2. **Key points**:\n   - the mooring bot logs in with an account of its own\n",
 }
-
-T = TypeVar("T")
-WIDE = Scope(50, None)
 
 
 def fact(fact_id: str, text: str, **more: Any) -> dict[str, Any]:
@@ -61,12 +56,13 @@ def harbour(tmp_path: Path) -> Notebook:
 
 def found(notebook: Notebook, prompt: str, project: str = "harbour") -> list[Recalled]:
     looked_up = notebook.use(lambda index: find(index.db, question_of(prompt), project, TODAY))
-    return [*(memory for memory in looked_up.memories if not memory.left_out), *looked_up.sessions]
+    return [memory for memory in looked_up.memories if not memory.left_out]
 
 
 def names(notebook: Notebook, prompt: str, project: str = "harbour") -> list[str]:
     """Return the facts by their ids and the notes by their names, best first."""
-    return [memory.fact_id or Path(memory.ref).stem for memory in found(notebook, prompt, project)]
+    memories = [each.memory for each in found(notebook, prompt, project)]
+    return [memory.fact_id or Path(memory.path).stem for memory in memories]
 
 
 @pytest.mark.parametrize(
@@ -84,12 +80,16 @@ def names(notebook: Notebook, prompt: str, project: str = "harbour") -> list[str
         ("Why did we not take Kafka for the berth requests?", "2026-01-05-queue"),
         ("大雾天停止引航以后排队怎么办", "2026-01-07-雾"),
         ("sonar of the dredger after rain", "summary"),
-        ("which account does the mooring bot log in with?", "a1"),
         ("HEARTBEAT OF THE CRANE CONTROLLER", "crane"),
     ],
 )
 def test_the_memory_that_a_prompt_is_about_is_found_first(harbour: Notebook, prompt: str, name: str) -> None:
     assert names(harbour, prompt)[:1] == [name]
+
+
+def test_sessions_are_found_by_their_notes(harbour: Notebook) -> None:
+    question = question_of("which account does the mooring bot log in with?")
+    assert harbour.use(lambda index: find(index.db, question, "harbour", TODAY)).sessions == ["sessions/a1.md"]
 
 
 @pytest.mark.parametrize(
@@ -105,12 +105,13 @@ def test_a_prompt_about_something_else_finds_nothing(harbour: Notebook, prompt: 
     assert names(harbour, prompt) == []
 
 
-def test_what_is_found_is_above_the_floor_in_order_and_says_where_it_stands(harbour: Notebook) -> None:
+def test_what_is_found_is_above_the_floor_in_order_and_says_where_it_is(harbour: Notebook) -> None:
     memories = found(harbour, "the crane lost its heartbeat, how often do we retry?")
     assert [memory.relevance for memory in memories] == sorted((m.relevance for m in memories), reverse=True)
-    assert all(FLOOR <= memory.relevance <= 1 for memory in memories)
-    first = memories[0]
-    lines = (harbour.root / first.ref).read_text("utf-8").split("\n")[first.first_line - 1 : first.last_line]
+    assert all(KEPT.floor <= memory.relevance <= 1 for memory in memories)
+    first = memories[0].memory
+    lines = (harbour.root / first.path).read_text("utf-8").split("\n")
+    lines = lines[first.place.start_line - 1 : first.place.end_line]
     assert json.loads("\n".join(lines).rstrip(","))["id"] == "crane"
     assert (first.kind, first.project, first.category, first.date) == ("fact", "harbour", "code", "2026-01-10")
 
@@ -148,7 +149,7 @@ def test_a_memory_of_another_project_counts_for_less(harbour: Notebook) -> None:
     write_facts(harbour, HARBOUR, fact("here", text))
     write_facts(harbour, ORCHARD, fact("there", text.replace("salt", "warm")))
     prompt = "how are the fenders washed?"
-    relevance = {memory.fact_id: memory.relevance for memory in found(harbour, prompt)}
+    relevance = {each.memory.fact_id: each.relevance for each in found(harbour, prompt)}
     assert names(harbour, prompt)[0] == "here"
     assert names(harbour, prompt, "orchard")[0] == "there"
     assert relevance["here"] > relevance.get("there", 0.0)
@@ -186,7 +187,8 @@ def test_what_a_project_is_is_news_only_to_another_one(
 ) -> None:
     about = "Traffic control for two basins 灯塔."
     harbour.write(f"{HARBOUR}/summary.md", f"# harbour\n\n{about}\n\n- The lighthouse 灯塔 is repainted by Odette.\n")
-    memories = [memory for memory in found(harbour, prompt, project) if memory.ref.endswith("harbour/summary.md")]
+    memories = [each.memory for each in found(harbour, prompt, project)]
+    memories = [memory for memory in memories if memory.path.endswith("harbour/summary.md")]
     assert [memory.text for memory in memories] == given
 
 
@@ -208,16 +210,17 @@ def test_a_fact_as_long_as_a_book_is_no_memory(harbour: Notebook) -> None:
 BUOYS = "The outer buoys are green, 内港的浮标是红色的, and all of them are painted in May."
 
 
-def test_each_memory_has_the_floor_of_its_own_evidence_and_the_best_likely_one_outshines_others() -> None:
+def test_what_is_unlikely_alike_or_pale_beside_the_best_says_so() -> None:
     def memory(name: str, relevance: float, text: str = "") -> Recalled:
-        return Recalled(f"{name}.md", 1, 1, "note", "", "", "", name, text or name, relevance=relevance)
+        path = f"{name}.md"
+        return Recalled(Memory(path, text or name, "note", Location(path, 1, 1), name), relevance)
 
     found = _distinct([
-        (False, memory("below", 0.45)), (True, memory("浮标", 0.4, BUOYS)), (True, memory("pale", 0.19)),
-        (True, memory("near", 0.39, BUOYS.upper())), (False, memory("浮标", 0.5, BUOYS)),
-    ])  # fmt: skip
-    assert [(hit.title, hit.relevance, hit.left_out) for hit in found] == [
-        ("浮标", 0.4, ""), ("near", 0.39, ALIKE), ("pale", 0.19, PALE), ("below", 0.45, BELOW_FLOOR),
+        memory("below", 0.1), memory("浮标", 0.4, BUOYS), memory("pale", 0.195),
+        memory("near", 0.39, BUOYS.upper()), memory("浮标", 0.3, BUOYS),
+    ], 0.0)  # fmt: skip
+    assert [(hit.memory.title, hit.relevance, hit.left_out) for hit in found] == [
+        ("浮标", 0.4, ""), ("near", 0.39, ALIKE), ("pale", 0.195, PALE), ("below", 0.1, BELOW_FLOOR),
     ]  # fmt: skip
 
 
@@ -232,10 +235,6 @@ def two_projects(tmp_path: Path) -> Notebook:
     return notebook
 
 
-def read(notebook: Notebook, use: Callable[..., T]) -> T:
-    return notebook.use(lambda index: use(index.db))
-
-
 @pytest.mark.parametrize("most", [3, 4000])
 def test_what_belongs_to_another_project_is_found_only_where_that_is_named(
     two_projects: Notebook, monkeypatch: pytest.MonkeyPatch, most: int
@@ -244,7 +243,7 @@ def test_what_belongs_to_another_project_is_found_only_where_that_is_named(
 
     def refs(prompt: str, project: str = "two_projects") -> set[str]:
         memories = two_projects.use(lambda index: find(index.db, question_of(prompt), project, TODAY)).memories
-        return {Path(memory.ref).stem for memory in memories}
+        return {Path(each.memory.path).stem for each in memories}
 
     assert refs("Where does the zeppelin fly over the apples?") == {"a", "b"}
     assert refs("Where does the zeppelin fly in orchard, over the apples?") == {"a", "b", "d"}
@@ -252,39 +251,10 @@ def test_what_belongs_to_another_project_is_found_only_where_that_is_named(
     assert refs("how to roll back, 回滚?") == {"e"}
 
 
-def test_words_are_rare_among_the_project_and_what_belongs_to_none(two_projects: Notebook) -> None:
-    scope = read(two_projects, lambda db: find_scope(db, "two_projects"))
-    assert (scope.size, len(scope.ids or ())) == (50, 4)
-    found = read(two_projects, lambda db: of_terms(db, question_of("the zeppelin"), scope))
-    assert (len(found["zeppelin"].chunks), found["zeppelin"].frequency) == (3, 2)
-
-
-@pytest.mark.parametrize("project", ["", "two_projects"])
-def test_without_a_project_or_in_a_large_one_it_is_the_vault(
-    two_projects: Notebook, project: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(finding, "_MOST_OF_SCOPE", 3)
-    monkeypatch.setattr(finding, "_LEAST_SCOPE", 1)
-    assert read(two_projects, lambda db: find_scope(db, project)) == Scope(5, None)
-
-
-def test_what_stands_in_too_many_chunks_finds_none_of_them(
-    two_projects: Notebook, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_too_many_chunks_hold_finds_none_of_them(two_projects: Notebook, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(finding, "_MOST_CHUNKS", 2)
-    found = read(two_projects, lambda db: of_terms(db, question_of("a zeppelin near postgresql"), WIDE))
-    assert (found["zeppelin"].chunks, found["zeppelin"].frequency) == ((), 5)
-    assert found["postgresql"].frequency == 1
-
-
-@pytest.mark.parametrize("others", [(("roll", "back"),), (("回滚",),), (("nowhere",), ("回滚",))])
-def test_other_words_are_found_in_every_script_and_phrases_by_all_their_words(
-    two_projects: Notebook, others: tuple[tuple[str, ...], ...]
-) -> None:
-    assert read(two_projects, lambda db: of_synonyms(db, Synonyms(("revert",), others), WIDE)).frequency == 1
-    assert (
-        read(two_projects, lambda db: of_synonyms(db, Synonyms(("x",), (("roll", "zeppelin"),)), WIDE)).frequency == 0
-    )
+    assert names(two_projects, "a zeppelin", "two_projects") == []
+    assert names(two_projects, "a zeppelin near postgresql", "two_projects") == ["c"]
 
 
 COMMITS = "Commit messages are in English, imperative, with the reason in the body."
@@ -306,29 +276,3 @@ def test_an_act_of_which_nothing_is_to_be_minded_finds_nothing(harbour: Notebook
     write_facts(harbour, "areas/global", fact("commits", COMMITS, category="preference"))
     assert names(harbour, "push it") == []
     assert names(harbour, "now make it nicer") == []
-
-
-class Vague:
-    """A meaning to which something else is nearer than all memories that it is asked for."""
-
-    def __init__(self, cosine: float) -> None:
-        self._cosine = cosine
-
-    def begin(self, project: str) -> None:
-        """See `Meaning`."""
-
-    def nearness(self, chunk_ids: Sequence[int]) -> Nearness:
-        """See `Meaning`."""
-        return Nearness(
-            (Near(-1, 0.5, 0.0, 0),), tuple(Near(chunk_id, self._cosine, -0.1, 0) for chunk_id in chunk_ids)
-        )
-
-
-@pytest.mark.parametrize(("cosine", "is_found"), [(0.1, True), (-0.6, False)])
-def test_where_meaning_finds_nothing_the_best_by_words_is_given_unless_meaning_denies_it(
-    harbour: Notebook, cosine: float, is_found: bool
-) -> None:
-    prompt = "who comes to the tanker at the outer one"
-    memories = harbour.use(lambda index: find(index.db, question_of(prompt), "harbour", TODAY, Vague(cosine))).memories
-    assert all(memory.relevance < FLOOR_WITH_MEANING for memory in memories)
-    assert [memory.fact_id for memory in memories if not memory.left_out] == (["pilot"] if is_found else [])

@@ -13,11 +13,11 @@ from desk import Desk
 from memtool.capture.source import Source, write_source
 from memtool.capture.turns import Turn
 from memtool.index import schema
-from memtool.recall.answers.statements import terms_of
+from memtool.recall.answers.likelihood import Signs
 from memtool.recall.given import NEVER_USED
 from memtool.recall.ledger import Ledger
-from memtool.recall.prompts.evidence import Evidence, Recalled, Whereabouts
-from memtool.recall.prompts.finding import FoundMemories
+from memtool.recall.prompts.clues import Clues
+from memtool.recall.prompts.finding import FoundMemories, Recalled
 from memtool.recall.prompts.prompt import (
     Asked,
     Finder,
@@ -30,22 +30,23 @@ from memtool.recall.prompts.question import question_of
 from memtool.recall.uses import Fate, keep_fates
 from memtool.settings.sections import RecallSettings
 from memtool.vault.layout import Vault
+from memtool.vault.memory import Location, Memory
 
 FACTS = "areas/projects/shop/facts.json"
 
 AUTH = {"auth.md": 3, "jwt.md": 3}
 
 
-def memory(name: str, text: str = "", *, relevance: float = 0.8, category: str = "code", **more: Any) -> Recalled:
+def memory(name: str, text: str = "", *, relevance: float = 0.8, left_out: str = "", **more: Any) -> Recalled:
     said = text or f"{name} is painted on Mondays"
-    plain = {"first_line": 3, "last_line": 9, "kind": "fact", "project": "shop", "date": "2026-02-01", "title": "Facts"}
-    fields = {**plain, "fact_id": name, "relevance": relevance, "category": category, **more}
-    return Recalled(ref=FACTS, text=said, **fields)
+    fields = {"project": "shop", "category": "code", "date": "2026-02-01", "title": "Facts", "kind": "fact", **more}
+    place = Location(fields.pop("ref", FACTS), 3, 9)
+    return Recalled(Memory(name, said, place=place, **fields), relevance, left_out=left_out)
 
 
 def finding(*memories: Recalled) -> Finder:
     """Return what finds *memories* for any prompt, as a service with vectors could."""
-    return lambda *_: FoundMemories(list(memories), [], {}, {})
+    return lambda *_: FoundMemories(list(memories), [], Clues(question_of(""), {}, []))
 
 
 @pytest.fixture
@@ -58,7 +59,7 @@ def give(vault: Vault) -> Iterator[Callable[..., Given]]:
     path.parent.mkdir(parents=True)
 
     def given(*memories: Recalled, ledger: Ledger | None = None, uses: Any = None, **settings: Any) -> Given:
-        facts = [{"id": memory.fact_id, "fact": memory.text} for memory in memories]
+        facts = [{"id": hit.memory.fact_id, "fact": hit.memory.text} for hit in memories]
         path.write_text(json.dumps({"facts": facts}, indent=1), encoding="utf-8")
         wanted = RecallSettings()._replace(**settings)
         counts = uses or {}
@@ -105,8 +106,10 @@ def test_of_equals_the_one_that_was_used_comes_first(give: Callable[..., Given])
 
 
 def test_a_line_that_was_never_used_takes_twice_the_likelihood(give: Callable[..., Given], vault: Vault) -> None:
-    seen = Evidence(3.0, 0.5, 0.5, 0.5, Whereabouts(50, is_here=True))
-    weak, sure = (memory(name, relevance=chance, evidence=seen) for name, chance in (("weak", 0.3), ("sure", 0.6)))
+    seen = Signs(3.0, 0.5, is_here=1.0)
+    weak, sure = (
+        memory(name, relevance=chance)._replace(signs=seen) for name, chance in (("weak", 0.3), ("sure", 0.6))
+    )
     assert order(give(weak, sure)) == ["sure", "weak"]
     never = [Fate(name, 10, 10, used=False) for name in ("weak", "sure")]
     keep_fates(Desk(vault).work.index_folder, "s0", "2026-02-09", never)
@@ -227,10 +230,7 @@ def test_one_reminder_in_five_turns_is_enough() -> None:
 
 
 def fact(text: str, author: str = "agent", date: str = "2026-02-01", **more: Any) -> Recalled:
-    plain = {"first_line": 1, "last_line": 2, "kind": "fact", "project": "shop", "category": "code", "title": "Facts"}
-    return Recalled(
-        **{"ref": FACTS, "text": text, "author": author, "date": date, "fact_id": f"{author}-{date}", **plain, **more}
-    )
+    return memory(more.pop("fact_id", f"{author}-{date}"), text, author=author, date=date, **more)
 
 
 PAIRS = [
@@ -292,13 +292,13 @@ def told(vault: Vault) -> Iterator[Callable[..., Given]]:
     (vault.root / "sessions/s7.md").write_text(NOTE, encoding="utf-8")
     db = sqlite3.connect(":memory:", factory=schema.SqliteTables)
     schema.create(db)
-    hit = Recalled("sessions/s7.md", 12, 12, "session", "shop", "conversation", "", "login", "", relevance=0.9)
 
     def given(prompt: str, turn: int = 1, **ledger: Any) -> Given:
-        terms = terms_of(prompt)
-        found = FoundMemories([], [hit], dict.fromkeys(terms, 4.0), dict.fromkeys(terms, 1.0))
-        asked = Asked(question_of(prompt), "shop", "s1")
+        question = question_of(prompt)
+        clues = Clues(question, dict.fromkeys(question.terms(), 4.0), [0.0] * len(question.synonyms))
+        found = FoundMemories([], ["sessions/s7.md"], clues)
         start = Ledger(turn, **ledger)
+        asked = Asked(question, "shop", "s1")
         return memories_for_prompt(Desk(vault).work, db, asked, start, lambda _: {}, finder=lambda *_: found)
 
     yield given

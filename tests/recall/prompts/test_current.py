@@ -13,13 +13,13 @@ from desk import Desk
 from index.notebook import TODAY, Notebook
 
 from memtool.index.files import FileEngine
-from memtool.recall.prompts.as_it_stands import as_they_stand, current_note
-from memtool.recall.prompts.evidence import Recalled
-from memtool.recall.prompts.finding import find
+from memtool.recall.prompts.current import current_note, still_said
+from memtool.recall.prompts.finding import Recalled, find
 from memtool.recall.prompts.question import question_of
 from memtool.settings.sections import IndexSettings
 from memtool.vault.files import read_head
 from memtool.vault.layout import Vault
+from memtool.vault.memory import Location, Memory
 from memtool.vault.scan import Outside
 from memtool.workspace import Workspace
 
@@ -56,7 +56,7 @@ class Harbour(Notebook):
         vault = self.place.vault
         with FileEngine(self.place.folder).current() as db:
             hits = [hit for hit in find(db, question_of(prompt), "harbour", TODAY).memories if not hit.left_out]
-            return as_they_stand(hits, db, work_on(vault, client_projects), session_id)
+            return still_said(hits, db, work_on(vault, client_projects), session_id)
 
 
 @pytest.fixture
@@ -70,7 +70,7 @@ def harbour(tmp_path: Path) -> Harbour:
 
 
 def said(memories: list[Recalled]) -> list[tuple[str, int, int]]:
-    return [(memory.text, memory.first_line, memory.last_line) for memory in memories]
+    return [(hit.memory.text, hit.memory.place.start_line, hit.memory.place.end_line) for hit in memories]
 
 
 def test_what_has_not_changed_is_given_as_it_was_found(harbour: Harbour) -> None:
@@ -149,7 +149,9 @@ def test_a_passage_that_has_moved_is_given_with_its_lines(harbour: Harbour, newl
 
 def test_a_passage_below_another_title_is_given_without_the_old_one(harbour: Harbour) -> None:
     harbour.write(NOTE, BODY.replace("# Buoys", "# 航标"))
-    assert [(hit.title, hit.text) for hit in harbour.told(BUOYS)] == [("", "The outer buoys have a green colour.")]
+    assert [(hit.memory.title, hit.memory.text) for hit in harbour.told(BUOYS)] == [
+        ("", "The outer buoys have a green colour.")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -181,7 +183,7 @@ def test_what_was_found_by_its_title_is_given_while_it_bears_it(harbour: Harbour
     harbour.write(ref, "# Pilotage in dense fog\n\nNobody enters.\n")
     harbour.opened()
     harbour.write(ref, "# Pilotage in dense fog\n\nEverybody waits.\n")
-    assert [(hit.title, hit.text, hit.summary) for hit in harbour.told("pilotage in dense fog")] == [
+    assert [(hit.memory.title, hit.memory.text, hit.summary) for hit in harbour.told("pilotage in dense fog")] == [
         ("Pilotage in dense fog", "", "Everybody waits.")
     ]
     harbour.write(ref, "# Pilotage in snow\n\nEverybody waits.\n")
@@ -202,10 +204,10 @@ def test_what_was_found_by_its_title_is_given_while_it_bears_it(harbour: Harbour
 def test_a_note_that_is_found_by_its_title_says_its_summary_or_how_it_begins(
     harbour: Harbour, text: str, summary: str
 ) -> None:
-    title = Recalled(NOTE, 1, 1, "knowledge", "harbour", "research", "", "大雾天的引航", "")
+    title = Recalled(Memory(NOTE, "", "knowledge", Location(NOTE, 1, 1), "大雾天的引航"))
     harbour.write(NOTE, text)
     with FileEngine(harbour.place.folder).current() as db:
-        (hit,) = as_they_stand([title], db, work_on(harbour.place.vault), "")
+        (hit,) = still_said([title], db, work_on(harbour.place.vault), "")
     assert hit.summary == summary
 
 
@@ -238,7 +240,7 @@ def test_each_file_is_read_once(harbour: Harbour, monkeypatch: pytest.MonkeyPatc
         read.append(path.name)
         return read_head(path, most)
 
-    monkeypatch.setattr("memtool.recall.prompts.as_it_stands.read_head", watched)
+    monkeypatch.setattr("memtool.recall.prompts.current.read_head", watched)
     assert len(harbour.told(TIDE)) == 3
     assert read == ["facts.json"]
 
@@ -247,7 +249,7 @@ def test_of_changed_files_no_more_is_looked_through_than_a_prompt_has_time_for(
     harbour: Harbour, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     harbour.write(NOTE, f"{BODY}\n港口\n")
-    monkeypatch.setattr("memtool.recall.prompts.as_it_stands._MOST_CHANGED", len(BODY.encode()))
+    monkeypatch.setattr("memtool.recall.prompts.current._MOST_CHANGED", len(BODY.encode()))
     assert harbour.told(BUOYS) == []
     assert len(harbour.told(TIDE)) == 1
 
@@ -259,7 +261,7 @@ def test_the_clients_memory_is_left_out_where_it_is_not_to_be_read(harbour: Harb
     path.write_text("The harbour radio speaks on channel 12.\n", encoding="utf-8")
     harbour.opened()
     prompt = "on which channel does the harbour radio speak?"
-    assert [hit.ref for hit in harbour.told(prompt, client_projects=projects)] == [path.as_posix()]
+    assert [hit.memory.path for hit in harbour.told(prompt, client_projects=projects)] == [path.as_posix()]
     assert harbour.told(prompt) == []
     assert harbour.told(prompt, client_projects=harbour.root.parent / "others" / "projects") == []
 
