@@ -274,7 +274,7 @@ class Conversation(NamedTuple):
         started_at, ended_at: times of the first and the last record.
         lines, size: of the transcript; *size* in bytes.
         start: from which byte on the transcript was read.
-        broken, unknown: lines that could not be read, records of types that memtool does not know.
+        broken: lines that could not be read.
         client: whose transcript it is.
         told: the parts of a summary that the agent gave by itself (`memtool.vault.old_sessions.TOLD`), the last one.
     """
@@ -290,14 +290,8 @@ class Conversation(NamedTuple):
     size: int = 0
     start: int = 0
     broken: int = 0
-    unknown: int = 0
     client: str = "claude-code"  # a literal: a hook after an edit imports this module, and no table of clients
     told: Mapping[str, str] = {}
-
-    @property
-    def files(self) -> tuple[str, ...]:
-        """The files that were written or edited, in the order of the first time."""
-        return tuple(dict.fromkeys(step.file for step in self.edits))
 
     @property
     def edits(self) -> tuple[Step, ...]:

@@ -13,14 +13,14 @@ from importlib import import_module
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, TypeAlias
 
-from memtool.capture.transcript.record_fields import HOOK_CONTEXT, SILENT, TITLES, text_at
+from memtool.capture.transcript.record_fields import HOOK_CONTEXT, TITLES, text_at
 from memtool.capture.transcript.record_stream import Record, Tally, open_transcript, read_records
 from memtool.clients import CLAUDE_CODE
 from memtool.errors import TranscriptUnreadable
 
 HEAD = 4_096  # bytes in which a form is recognised
 _BLOCK = 1_048_576
-_KINDS = {"user", "assistant", "system", "attachment", *SILENT}  # of records that a session of the client holds
+_KINDS = {"user", "assistant", "system", "attachment", *TITLES}  # of records that a session of the client holds
 WHERE_TRANSCRIPTS_ARE = (
     "Transcripts lie in ~/.claude/projects, Codex's in ~/.codex/sessions, Gemini's in ~/.gemini/tmp/*/chats."
 )
@@ -160,7 +160,7 @@ def check_transcript(path: Path) -> str:
             form = form_of(file.read(HEAD))
             file.seek(0)
             for record in form.records(Transcript(path, file, tally)):
-                if record.get("sessionId") and (text_at(record, "type") in _KINDS or record.get("type") in TITLES):
+                if record.get("sessionId") and text_at(record, "type") in _KINDS:
                     return path.stem if form.is_named_by_its_file else text_at(record, "sessionId")
         except OSError as error:
             raise TranscriptUnreadable(path, error.strerror or "it cannot be read") from None

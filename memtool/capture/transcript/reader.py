@@ -13,7 +13,6 @@ from memtool.capture.transcript.forms import HEAD, Transcript, form_of
 from memtool.capture.transcript.record_fields import (
     IN_BACKGROUND,
     NO_ANSWER,
-    SILENT,
     TITLES,
     TOLD_SUMMARY,
     Call,
@@ -129,7 +128,6 @@ class _Session:
         self._titles: dict[tuple[str, str], str] = {}
         self._started_at: datetime | None = None
         self._ended_at: datetime | None = None
-        self._unknown = 0
         self._offset = 0
         self._told: dict[str, str] = {}
         self.client = ""  # whose session it is, where memtool itself has kept the transcript
@@ -153,8 +151,6 @@ class _Session:
             self._told = told_in({name: self._clean(text_at(record, name), _ANSWER) for name in TOLD})
         elif kind in TITLES:
             self._take_title(kind, record)
-        elif kind not in SILENT:
-            self._unknown += 1
 
     def take_last_answer(self, text: str) -> None:
         """Take in what the assistant said last, unless it is known."""
@@ -177,7 +173,6 @@ class _Session:
             lines=tally.lines,
             size=tally.size,
             broken=tally.broken,
-            unknown=self._unknown,
             told=self._told,
         )
 

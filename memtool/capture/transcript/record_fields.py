@@ -16,15 +16,6 @@ from memtool.capture.transcript.text import inside, said_on_refusal
 from memtool.text.lines import one_line
 from memtool.text.scripts import HAN
 
-# Seen in transcripts of 1.0 to 2.1.330, and without anything that was said or done.
-SILENT = frozenset(
-    """
-    agent-color agent-name agent-setting api-request api-request-blob api-request-shape atis-latch attachment
-    bridge-session content-replacement continued-in cost-state file-history-delta file-history-snapshot last-prompt mode
-    permission-mode pr-link progress queue-operation result speculation-accept started system tag tools-used
-    worktree-state
-    """.split()
-)
 IN_BACKGROUND = "Command running in background"  # how the result of a command begins that goes on
 NO_ANSWER = "No response requested."  # what the model says where it has nothing to say
 

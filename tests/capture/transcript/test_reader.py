@@ -61,7 +61,7 @@ def test_a_conversation_knows_its_session(tmp_path: Path) -> None:
     assert conversation.ended_at == datetime.fromisoformat(late)
     assert conversation.steps[1].at == conversation.ended_at
     assert (conversation.lines, conversation.size) == (4, (tmp_path / "session-1.jsonl").stat().st_size)
-    assert (conversation.broken, conversation.unknown) == (0, 0)
+    assert conversation.broken == 0
 
 
 def test_a_copy_under_another_name_keeps_the_name_of_its_session(tmp_path: Path) -> None:
@@ -85,7 +85,6 @@ def test_a_copy_under_another_name_keeps_the_name_of_its_session(tmp_path: Path)
 def test_the_title_is_the_one_that_the_session_was_given(tmp_path: Path, titles: list[Record], title: str) -> None:
     conversation = read(tmp_path, *titles, user("a", uuid="leaf"))
     assert conversation.title == title
-    assert conversation.unknown == 0
 
 
 @pytest.mark.parametrize(
@@ -127,7 +126,7 @@ def test_the_title_is_the_one_that_the_session_was_given(tmp_path: Path, titles:
 def test_what_nobody_said_is_left_out(tmp_path: Path, record: Record) -> None:
     conversation = read(tmp_path, record)
     assert conversation.steps == ()
-    assert (conversation.broken, conversation.unknown) == (0, 0)
+    assert conversation.broken == 0
 
 
 @pytest.mark.parametrize(
@@ -342,7 +341,7 @@ def test_what_the_user_stopped_is_no_failure_and_wrote_nothing(
     conversation = read(tmp_path, call("Edit", {"file_path": "/a.py"}), result(text, is_error=True, **fields))
     (step,) = conversation.steps
     assert (step.error, step.stopped) == ("", True)
-    assert conversation.files == ()
+    assert conversation.edits == ()
 
 
 def test_what_the_user_said_when_they_refused_is_told(tmp_path: Path) -> None:
@@ -386,7 +385,7 @@ def test_files_are_those_that_were_written(tmp_path: Path) -> None:
         result("not found", "t4", is_error=True),
         call("Read", {"file_path": "/c.py"}, "t5"),
     )
-    assert conversation.files == ("/b.py", "/a.py")
+    assert list(dict.fromkeys(step.file for step in conversation.edits)) == ["/b.py", "/a.py"]
 
 
 def test_what_the_user_chose_is_told_with_the_question(tmp_path: Path) -> None:
@@ -473,7 +472,7 @@ def test_what_cannot_be_read_is_passed_over_and_counted(tmp_path: Path) -> None:
         b'{"type":"user","message":{"content":"half wri',
     )
     assert said(conversation) == [("prompt", "first"), ("prompt", "\ufffd\ufffd half"), ("prompt", "last")]
-    assert (conversation.lines, conversation.broken, conversation.unknown) == (13, 7, 2)
+    assert (conversation.lines, conversation.broken) == (13, 7)
 
 
 def test_a_whole_last_line_needs_no_line_end(tmp_path: Path) -> None:

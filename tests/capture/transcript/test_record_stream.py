@@ -72,7 +72,7 @@ from memtool.capture.transcript.reader import read_transcript
 conversation = read_transcript(Path(sys.argv[1]), str)
 status = Path("/proc/self/status").read_text()
 peak = next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM:"))
-print(peak // 1024, len(conversation.steps), len(conversation.files), conversation.broken)
+print(peak // 1024, len(conversation.steps), len({step.file for step in conversation.edits}), conversation.broken)
 """
 
 
