@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import cache
 
 from memtool.capture.outcomes import is_question, telling_words
 from memtool.capture.turns import Turn
@@ -140,13 +139,8 @@ def _own(typed: str) -> Iterator[tuple[str, str]]:
             yield role, text
 
 
-@cache
-def _pattern(kind: str) -> re.Pattern[str]:
-    return re.compile(pattern_of(kind), re.IGNORECASE)
-
-
 def _matches(kind: str, text: str) -> bool:
-    return _pattern(kind).search(text) is not None
+    return re.search(pattern_of(kind), text, re.IGNORECASE) is not None
 
 
 def _answer(typed: str, message: str, *, decides: bool) -> str:

@@ -11,7 +11,7 @@ import re
 import unicodedata
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from functools import cache, cached_property
+from functools import cached_property
 from math import ceil
 from typing import NamedTuple
 
@@ -107,7 +107,11 @@ class LineGate:
         parts = [re.findall(r"\w+", part) for part in re.split(r"…|\.\.\.", fold(text))]
         patterns = [r"\W*".join(map(re.escape, words)) for words in parts if words]
         turns = sorted(range(1, len(self._turns) + 1), key=lambda each: abs(each - number))
-        return next((each for each in turns if patterns and _is_typed(patterns, self._turns[each - 1])), 0)
+        for each in turns if patterns else ():
+            typed = map(fold, _own_words(self._turns[each - 1]))
+            if any(all(_says(text, pattern) for pattern in patterns) for text in typed):
+                return each
+        return 0
 
     def passed(self, command: str) -> tuple[str, int]:
         """Return *command* as it was run and the turn in which it passed last; nothing if it failed or was not run."""
@@ -212,11 +216,6 @@ def _own_words(turn: Turn) -> Iterator[str]:
         yield dialog.answer if is_no else f"{dialog.question} {dialog.answer}"
 
 
-def _is_typed(patterns: Sequence[str], turn: Turn) -> bool:
-    """Return whether the *patterns*, the parts of a quotation, are in the user's own words."""
-    return any(all(_says(fold(text), pattern) for pattern in patterns) for text in _own_words(turn))
-
-
 def _says(text: str, pattern: str) -> bool:
     """Return whether *text* itself says what *pattern* matches: it neither cites it nor says no right before it."""
     for match in re.finditer(rf"(?<![a-z0-9]){pattern}", text):
@@ -242,11 +241,6 @@ def foul(text: str, code: str = "") -> str:
         return "it holds a link"
     if _MARKUP.search(text):
         return "it holds markup"
-    if _instruction().search(text) or (code and code in text):
+    if re.search(pattern_of("instruction"), text, re.IGNORECASE) or (code and code in text):
         return "it repeats an instruction"
     return ""
-
-
-@cache
-def _instruction() -> re.Pattern[str]:
-    return re.compile(pattern_of("instruction"), re.IGNORECASE)

@@ -60,7 +60,10 @@ def fixes_in(turns: Sequence[Turn]) -> list[Line]:
 def _fix(turns: Sequence[Turn], failure: _Failure, passed: _Place, command: str) -> Line | None:
     """Return what mended the *command*, if that is sure."""
     edits = _edits(turns, failure.last, passed) or _edits(turns, failure.first, passed)
-    is_scratch = any(base_name(edit.file) in command and _is_new(turns, edit.file) for edit in edits)
+    made = {
+        edit.file: not edit.removed for turn in reversed(turns) for edit in reversed(turn.edits)
+    }  # by the first one
+    is_scratch = any(base_name(edit.file) in command and made[edit.file] for edit in edits)
     is_refused = passed[0] + 1 < len(turns) and contradicts(turns[passed[0] + 1].typed)
     if not (edits and failure.lines) or is_scratch or is_refused:
         return None
@@ -108,11 +111,6 @@ def _value(text: str, about: str) -> float:
         return 0.0
     value = len(_names(text) & _names(about)) + 0.5 * len(telling_words(text) & telling_words(about))
     return value * (_ANNOUNCED if begins_with("announcement", text) else 1.0)
-
-
-def _is_new(turns: Sequence[Turn], file: str) -> bool:
-    first = next(edit for turn in turns for edit in turn.edits if edit.file == file)
-    return not first.removed
 
 
 def _names(text: str) -> frozenset[str]:

@@ -8,7 +8,6 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from datetime import date
-from functools import cache
 from itertools import chain, count
 from pathlib import PurePosixPath
 
@@ -53,7 +52,9 @@ def name_from(texts: Iterable[str]) -> str:
     shortest = ""
     for text in texts:
         plain = _PATH.sub(r" \1 ", _LINK.sub(" ", prose(text[:_LOOKED_AT])))
-        for clause in filter(_tells, _CLAUSES.split(plain)):
+        for clause in _CLAUSES.split(plain):
+            if clause.strip().casefold() in word_set("consent"):
+                continue
             name = _unspaced(clause) if any(map(is_unspaced, clause)) else _spaced(clause)
             if "-" in name or any(map(is_unspaced, name)):
                 return name
@@ -61,14 +62,11 @@ def name_from(texts: Iterable[str]) -> str:
     return shortest
 
 
-def _tells(clause: str) -> bool:
-    return clause.strip().casefold() not in word_set("consent")
-
-
 def _spaced(clause: str) -> str:
     plain = unicodedata.normalize("NFKD", _CONTRACTED.sub("", clause.casefold()))
     words = _WORD.findall("".join(char for char in plain if not unicodedata.combining(char)))
-    telling = [re.sub(r"[^a-z0-9]+", "-", word).strip("-") for word in words if word not in _empty()]
+    empty = word_set("function") | word_set("stop_words") | word_set("opening")
+    telling = [re.sub(r"[^a-z0-9]+", "-", word).strip("-") for word in words if word not in empty]
     name = "-".join(telling[:_MOST_WORDS])
     while len(name) > _LONGEST and "-" in name:
         name = name.rpartition("-")[0]
@@ -86,11 +84,6 @@ def _unspaced(clause: str) -> str:
             break
     name = "".join(found)[:_LONGEST].strip(".-")
     return name if len(name) > 1 else ""
-
-
-@cache
-def _empty() -> frozenset[str]:
-    return word_set("function") | word_set("stop_words") | word_set("opening")
 
 
 def place_of_note(work: Workspace, source: Source, recorded: str) -> str:
@@ -148,11 +141,9 @@ def _day(work: Workspace, source: Source) -> date:
 def _free_ref(work: Workspace, source: Source, name: str) -> str:
     day = _day(work, source)
     names = chain([f"{day}-{name}"], (f"{day}-{name}-{number}" for number in count(2)))
-    return next(ref for ref in (f"sessions/{name}.md" for name in names) if not _is_taken(work.vault, ref))
-
-
-def _is_taken(vault: Vault, ref: str) -> bool:
-    return any(os.path.lexists(vault.root / place) for place in (ref, f"{ARCHIVE}{ref}"))
+    refs = (f"sessions/{name}.md" for name in names)
+    taken = (work.vault.root, work.vault.root / ARCHIVE)
+    return next(ref for ref in refs if not any(os.path.lexists(root / ref) for root in taken))
 
 
 def part_same_names(vault: Vault, remote: Remote) -> None:

@@ -192,9 +192,10 @@ def _lead(each: Statement) -> str:
 def best_of(outcomes: Sequence[TurnOutcome], room: int, *, known: Sequence[str] = ()) -> list[TurnOutcome]:
     """Return as many of *outcomes* as fit into *room* columns, in order: no text twice, none that is *known*."""
     left = [each for each in outcomes if width(_text(each)) <= _WIDEST]
+    worth = {each: each.value / math.pow(width(each.text) + 3, _DENSITY) for each in left}
     said, taken, counts = [words(text) for text in known], list[TurnOutcome](), Counter[int]()
     while left:
-        best = max(left, key=lambda each: _worth(each) / (1 + _CROWD * counts[each.turn]))
+        best = max(left, key=lambda each: worth[each] / (1 + _CROWD * counts[each.turn]))
         left.remove(best)
         is_led = any((each.turn, each.lead) == (best.turn, best.lead) for each in taken)
         columns = width(best.text if is_led else _text(best))
@@ -221,7 +222,3 @@ def _joined(taken: Sequence[TurnOutcome]) -> list[TurnOutcome]:
 
 def _text(each: TurnOutcome) -> str:
     return f"{each.lead}: {each.text}" if each.lead else each.text
-
-
-def _worth(each: TurnOutcome) -> float:
-    return each.value / math.pow(width(each.text) + 3, _DENSITY)

@@ -125,19 +125,16 @@ def _open(turns: Sequence[Turn], language: str) -> Iterator[Line]:
         yield Line(names["no_plan"].format(shortened(heading(plan.text), 120)), OPEN, AGENT, number)
     elif last.typed and _is_unanswered(last, turns) and (begun or is_question(own_words(last))):
         yield Line(names["no_answer"].format(shortened(own_words(last), _WIDEST_OPEN)), OPEN, USER, number)
-    elif asked := _closing_question(last.said):
-        yield Line(names["no_decision"].format(asked), OPEN, AGENT, number)
+    else:
+        ends = [each.text for each in statements(last.said)[-_CLOSING:]]
+        asked = [text for text in ends if is_question(text) and width(text) >= _LEAST_CLOSING]
+        yield from (Line(names["no_decision"].format(text), OPEN, AGENT, number) for text in asked[-1:])
 
 
 def _is_unanswered(turn: Turn, turns: Sequence[Turn]) -> bool:
     """Return whether nothing came of *turn*; where no message of any turn is known, only the prompts are left."""
     said = any(not is_promise(message) for message in informing(turn))
     return not (said or turn.files or turn.commits) and any(each.messages for each in turns)
-
-
-def _closing_question(said: str) -> str:
-    told = [each.text for each in statements(said)[-_CLOSING:]]
-    return next((text for text in reversed(told) if is_question(text) and width(text) >= _LEAST_CLOSING), "")
 
 
 def _commands(turns: Sequence[Turn]) -> Iterator[Line]:

@@ -70,7 +70,9 @@ def read_session(work: Workspace, job: Job, record: Record = Record(), known: So
     work.redact.counts.update(redact.counts)
     source = source_of(conversation._replace(session_id=job.session_id), before, known.note if known else {})
     offset = source.turns[-1].offset if source.turns else 0
-    mark = _mark(Path(job.transcript), offset)
+    mark = 0
+    with suppress(TranscriptUnreadable, OSError), open_transcript(Path(job.transcript)) as file:
+        mark = mark_before(file, offset)
     return ReadSession(
         source, conversation.edits, conversation.told, conversation.start, offset, mark, redact.found, redact.mask
     )  # fmt: skip
@@ -112,12 +114,6 @@ def _read(job: Job, record: Record, known: Source | None, redact: Redactor) -> t
         summary = Step("compaction", redact(compaction_text(job.compaction)), conversation.ended_at)
         conversation = conversation._replace(steps=(*conversation.steps, summary))
     return conversation, before
-
-
-def _mark(path: Path, offset: int) -> int:
-    with suppress(TranscriptUnreadable, OSError), open_transcript(path) as file:
-        return mark_before(file, offset)
-    return 0
 
 
 def _with_edits_of_helpers(conversation: Conversation, path: Path, redact: Callable[[str], str]) -> Conversation:

@@ -191,13 +191,9 @@ def _plans(steps: Sequence[Step]) -> Iterator[AgentPlan]:
     for at, step in enumerate(steps):
         if step.kind == "plan":
             shown = next((each for each in steps[at:] if each.tool == PLANNING_TOOL), None)
-            yield AgentPlan(step.text, _fate(shown) if shown else "shown", len(_messages(steps[:at])))
-
-
-def _fate(shown: Step) -> Fate:
-    if shown.stopped:
-        return "turned down"
-    return "shown" if shown.pending or shown.error else "approved"
+            is_shown = not shown or ((shown.pending or shown.error) and not shown.stopped)
+            fate: Fate = "shown" if is_shown else "turned down" if shown and shown.stopped else "approved"
+            yield AgentPlan(step.text, fate, len(_messages(steps[:at])))
 
 
 def _work(steps: Sequence[Step]) -> tuple[tuple[Run, ...], tuple[FileEdit, ...]]:

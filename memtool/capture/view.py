@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from memtool.capture.checks import NOTHING_RAN, UNSURE
 from memtool.capture.transcript.text import MARK, shorten
-from memtool.capture.turns import AgentPlan, Dialog, FileEdit, Run, Turn
+from memtool.capture.turns import FileEdit, Run, Turn
 from memtool.llm import Request
 from memtool.resources import agent_text
 from memtool.text.languages import name_of, starts_with
@@ -156,18 +156,14 @@ def _opening(turn: Turn) -> Iterator[Piece]:
 
 def _laid_before(turn: Turn, at: int) -> Iterator[Piece]:
     """Give the questions and the plans that came after *at* messages."""
-    yield from (_dialog(dialog) for dialog in turn.dialogs if dialog.after == at)
-    yield from (_plan(plan) for plan in turn.plans if plan.after == at)
-
-
-def _dialog(dialog: Dialog) -> Piece:
-    options = f" [{' | '.join(dialog.options)}]" if dialog.options else ""
-    return Piece("ASKED", f"{dialog.question}{options} → {dialog.answer}", "typed", _DIALOG)
-
-
-def _plan(plan: AgentPlan) -> Piece:
-    fate = "laid before the user" if plan.fate == "shown" else plan.fate
-    return Piece(f"PLAN ({fate})", plan.text, "ends", _PLAN)
+    for dialog in turn.dialogs:
+        if dialog.after == at:
+            options = f" [{' | '.join(dialog.options)}]" if dialog.options else ""
+            yield Piece("ASKED", f"{dialog.question}{options} → {dialog.answer}", "typed", _DIALOG)
+    for plan in turn.plans:
+        if plan.after == at:
+            fate = "laid before the user" if plan.fate == "shown" else plan.fate
+            yield Piece(f"PLAN ({fate})", plan.text, "ends", _PLAN)
 
 
 def _work(turn: Turn, *, whole: bool) -> Iterator[Piece]:

@@ -150,7 +150,9 @@ class _Session:
         elif kind == "system" and record.get("subtype") == TOLD_SUMMARY and self.client:
             self._told = told_in({name: self._clean(text_at(record, name), _ANSWER) for name in TOLD})
         elif kind in TITLES:
-            self._take_title(kind, record)
+            key = kind, text_at(record, "leafUuid")
+            if key in self._titles or len(self._titles) < _MOST_TITLES:
+                self._titles[key] = title_of(record)
 
     def take_last_answer(self, text: str) -> None:
         """Take in what the assistant said last, unless it is known."""
@@ -196,11 +198,6 @@ class _Session:
         if len(self._seen) < _MOST_RECORDS:
             self._seen.add(identity)
         return is_repeated
-
-    def _take_title(self, kind: str, record: Record) -> None:
-        key = kind, text_at(record, "leafUuid")
-        if key in self._titles or len(self._titles) < _MOST_TITLES:
-            self._titles[key] = title_of(record)
 
     def _title(self) -> str:
         # An old client wrote the titles of other sessions into this one.

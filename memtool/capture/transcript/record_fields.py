@@ -218,8 +218,12 @@ def answers_in(record: Record) -> dict[str, str]:
     answers = detail.get("answers") if isinstance(detail, dict) else None
     if not isinstance(answers, dict):
         return {}
-    chosen = {one_line(str(question)): one_line(_listed(answer)) for question, answer in answers.items()}
-    return {question: answer for question, answer in chosen.items() if answer}
+    chosen = {}
+    for question, answer in answers.items():
+        parts = answer if isinstance(answer, list) else [answer]
+        if text := one_line(", ".join(part for part in parts if isinstance(part, str))):
+            chosen[one_line(str(question))] = text
+    return chosen
 
 
 def shell_command(text: str) -> str:
@@ -259,8 +263,3 @@ def _absolute(file: str, cwd: str) -> str:
     if cwd.startswith("/"):
         return posixpath.normpath(f"{cwd}/{file}")
     return str(PureWindowsPath(cwd, file)) if cwd else file
-
-
-def _listed(answer: object) -> str:
-    parts = answer if isinstance(answer, list) else [answer]
-    return ", ".join(part for part in parts if isinstance(part, str))
