@@ -184,9 +184,10 @@ def add_context_tools(server: MCPServer[Any], open_workspace: OpenWorkspace) -> 
         saved all the same.
         """
         from memtool.mcp import rendering
-        from memtool.memory.saving import NewEntry, save_entries
+        from memtool.memory.new_memory import NewMemory
+        from memtool.memory.saving import save_entries
 
-        new = [NewEntry(each.type, each.content, each.title, tuple(each.tags)) for each in entries]
+        new = [NewMemory(each.content, each.type, tags=tuple(each.tags), summary=each.title) for each in entries]
         return rendering.saved_text(save_entries(open_workspace(project_folder(project_path)), new))
 
     @server.tool(

@@ -10,7 +10,8 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 from zlib import crc32
@@ -33,6 +34,29 @@ CREATE TABLE IF NOT EXISTS event (id INTEGER PRIMARY KEY AUTOINCREMENT, at TEXT 
 CREATE TABLE IF NOT EXISTS seen (ref TEXT PRIMARY KEY, hash TEXT NOT NULL, keys TEXT) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS begun (date TEXT NOT NULL, minute TEXT NOT NULL);
 """
+
+
+def event_of(session: str, giving: Giving) -> Memory:
+    """Return the event that a prompt of *session* was given something; the lines of its place count what it was."""
+    count = len(giving.lines)
+    place = Location("", count, count)
+    return Memory(f"{session}#{giving.turn}", giving.prompt, GIVEN, place, project=giving.project, date=giving.at[:16])
+
+
+def prompts_given(work: Workspace) -> list[Memory]:
+    """Return the prompts of which there are records, as events, the newest first."""
+    folder = ledger_folder(work)
+    found: list[Memory] = []
+    for session in sessions_given(folder):
+        with suppress(OSError):
+            stat = (folder / f"{session}.jsonl").stat()
+            found += _prompts_of(folder, session, stat.st_mtime_ns, stat.st_size)
+    return sorted(found, key=lambda prompt: (prompt.date, prompt.id), reverse=True)
+
+
+@lru_cache(maxsize=64)
+def _prompts_of(folder: Path, session: str, _mtime_ns: int, _size: int) -> tuple[Memory, ...]:
+    return tuple(event_of(session, each) for each in read_givings(folder, session) if each.event == PROMPT)
 
 
 class Logged(NamedTuple):
@@ -151,14 +175,9 @@ def _given(work: Workspace, seen: dict[str, tuple[str, str | None]]) -> tuple[li
         if stamp != known:
             givings = read_givings(folder, session)
             new = givings[int(count or 0) :] if int(count or 0) <= len(givings) else givings[-1:]
-            events += [_event_of(session, giving) for giving in new if giving.event == PROMPT and giving.lines]
+            events += [event_of(session, giving) for giving in new if giving.event == PROMPT and giving.lines]
             read.append((ref, stamp, str(len(givings))))
     return events, read
-
-
-def _event_of(session: str, giving: Giving) -> Memory:
-    place = Location("", len(giving.lines), len(giving.lines))  # what was given, in the place of lines
-    return Memory(f"{session}#{giving.turn}", giving.prompt, GIVEN, place, project=giving.project, date=giving.at[:16])
 
 
 def _parsed(fields: str) -> Memory:

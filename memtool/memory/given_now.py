@@ -9,7 +9,7 @@ import datetime as dt
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from memtool.errors import MemtoolError
 from memtool.index.engine import Index, place_of, use_index
@@ -39,7 +39,9 @@ from memtool.text.tokens import fold, index_terms, is_stop_word, query_words, un
 from memtool.vault.authors import IMPORTED, is_past, signed_by
 from memtool.vault.facts import parse_facts
 from memtool.vault.files import read_text
+from memtool.vault.kinds import FACT, SESSION, TODO
 from memtool.vault.layout import Vault, is_facts_file, is_outside, kind_of
+from memtool.vault.memory import Location, Memory
 from memtool.vault.note import Note, parse_note
 from memtool.vault.scan import Outside
 from memtool.vault.sessions import lines_of
@@ -66,21 +68,11 @@ _REASONS = {
 }
 
 
-class SaidNow(NamedTuple):
-    """The text of a line as it is now.
+def said_now(vault: Vault, line: GivenLine, outside: Outside, now: dt.datetime) -> Memory | None:
+    """Return *line* as the vault has it now; None if it was forgotten, removed or changed since.
 
-    Args:
-        author: empty if nobody knows.
-        about: words of what surrounds it, such as the title of its note.
+    The title of a fact are its tags: they and the title of a note say what surrounds it.
     """
-
-    text: str
-    author: str = ""
-    about: str = ""
-
-
-def said_now(vault: Vault, line: GivenLine, outside: Outside, now: dt.datetime) -> SaidNow | None:
-    """Return the words of *line* as they are now; None if it was forgotten, removed or changed since."""
     with suppress(MemtoolError, OSError, ValueError):
         path = outside.path_of(line.ref) if is_outside(line.ref) else vault.path(line.ref)
         if path is None:
@@ -92,35 +84,41 @@ def said_now(vault: Vault, line: GivenLine, outside: Outside, now: dt.datetime) 
     return None
 
 
-def _fact(text: str, line: GivenLine, now: dt.datetime) -> SaidNow | None:
+def _fact(text: str, line: GivenLine, now: dt.datetime) -> Memory | None:
     living = (fact for fact in _parse_facts(text).facts if fact.status == "active" and not is_past(fact.expires, now))
     named = (
         fact for fact in living if fact.id == line.fact_id and (fact.id or letters(fact.fact) in letters(line.text))
     )
     fact = next(named, None)
-    return SaidNow(fact.fact, fact.author or IMPORTED, " ".join(fact.tags)) if fact else None
+    if fact is None:
+        return None
+    return _memory(line, FACT, fact.fact, fact.author or IMPORTED, " ".join(fact.tags))
 
 
-def _line_of_note(line: GivenLine, text: str, now: dt.datetime) -> SaidNow | None:
+def _line_of_note(line: GivenLine, text: str, now: dt.datetime) -> Memory | None:
     note = _parse_note(line.ref, text.encode())
     readable = note if isinstance(note, Note) else Note(line.ref, note.text)
     expires = readable.field("expires")
     if readable.field("status").casefold() in _ENDED or is_past(expires, now):
         return None
+    kind = kind_of(line.ref, readable.field("type"))
     if not line.text:
-        return SaidNow(
-            ": ".join(dict.fromkeys(filter(None, (readable.title, readable.summary)))), readable.field("author")
-        )
+        about = ": ".join(dict.fromkeys(filter(None, (readable.title, readable.summary))))
+        return _memory(line, kind, about, readable.field("author"))
     place = find_line(text, line.text, line.line)
-    is_done = kind_of(line.ref, readable.field("type")) == "todo" and any(
+    is_done = kind == TODO and any(
         place and place[0] <= todo.line <= place[1] and not todo.is_open for todo in find_todos(text)
     )
     if place is None or is_done:
         return None
     said, author = signed_by(line.text.lstrip("> ").removeprefix("- "))
-    if kind_of(line.ref, readable.field("type")) == "session":
+    if kind == SESSION:
         author = author or next((each.author for each in lines_of(text) if said in each.text), "")
-    return SaidNow(said, author or readable.field("author"), readable.title)
+    return _memory(line, kind, said, author or readable.field("author"), readable.title)
+
+
+def _memory(line: GivenLine, kind: str, text: str, author: str, title: str = "") -> Memory:
+    return Memory(line.fact_id or line.ref, text, kind, Location(line.ref, line.line, line.line), title, author=author)
 
 
 def reason(line: GivenLine) -> str:
@@ -154,12 +152,12 @@ def evidence(line: GivenLine, shared: Mapping[str, float]) -> str:
     return "; ".join(filter(None, told))
 
 
-def shared_words(prompt: str, said: SaidNow, frequency: Mapping[str, float]) -> dict[str, float]:
+def shared_words(prompt: str, said: Memory, frequency: Mapping[str, float]) -> dict[str, float]:
     """Return the words of *prompt* that *said* holds as well, each with the share of the notes that hold it.
 
     *frequency* is that of the terms of the index; what it lacks is in no note.
     """
-    held = frozenset(index_terms(f"{said.about}\n{said.text}"))
+    held = frozenset(index_terms(f"{said.title}\n{said.text}"))
     shared = {}
     for word in query_words(prompt):
         terms = [term for term in index_terms(word) if not is_stop_word(term)]
@@ -205,7 +203,7 @@ def told_now(work: Workspace, session: str, givings: Sequence[Giving]) -> Iterat
     frequency = _frequency(work, terms_of(giving.prompt for giving in givings))
     fates = fates_of_session(work.index_folder, session)
 
-    def look(line: GivenLine) -> SaidNow | None:
+    def look(line: GivenLine) -> Memory | None:
         return said_now(work.vault, line, work.outside, now)
 
     for giving in givings:
@@ -258,7 +256,7 @@ def _frequency(work: Workspace, terms: Sequence[str]) -> dict[str, float]:
 
 
 def _fields(
-    line: GivenLine, giving: Giving, look: Callable[[GivenLine], SaidNow | None], frequency: dict[str, float]
+    line: GivenLine, giving: Giving, look: Callable[[GivenLine], Memory | None], frequency: dict[str, float]
 ) -> dict[str, Any] | None:
     """Return the fields of *line* for JSON; None if the vault holds it no more."""
     said = look(line)

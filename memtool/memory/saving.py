@@ -35,15 +35,6 @@ _QUOTED = 200  # columns
 _EVERYWHERE = ("identity", "preference")  # are the user's, whatever project they are told in
 
 
-class NewEntry(NamedTuple):
-    """A thing to be saved. *type* is `SESSION`, `todo` or a kind of note that can be saved; *content* is Markdown."""
-
-    type: str
-    content: str
-    title: str = ""
-    tags: tuple[str, ...] = ()
-
-
 class Saved(NamedTuple):
     """The fate of an entry: `saved`, `duplicate` or `refused`.
 
@@ -56,8 +47,10 @@ class Saved(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def save_entries(work: Workspace, entries: Sequence[NewEntry]) -> list[Saved]:
+def save_entries(work: Workspace, entries: Sequence[NewMemory]) -> list[Saved]:
     """Write *entries* into the project at hand, in the agent's name, one commit each; return what became of each.
+
+    The kind of an entry may also be `SESSION`; its summary is its title.
 
     No error of one keeps another from being saved. Long ones are summarised in the background, if a model is set up.
 
@@ -69,56 +62,56 @@ def save_entries(work: Workspace, entries: Sequence[NewEntry]) -> list[Saved]:
     if any(one.outcome == SAVED for one in done):
         catch_up(work)
         with suppress(MemtoolError, OSError):  # what was saved stands
-            queued = [queue_summary(work, one.id, entry.content) for one, entry in _notes(done, entries)]
+            queued = [queue_summary(work, one.id, entry.text) for one, entry in _notes(done, entries)]
             if any(queued):
                 start_worker(work.vault, work.environ)
     return done
 
 
-def _notes(done: Iterable[Saved], entries: Iterable[NewEntry]) -> Iterable[tuple[Saved, NewEntry]]:
+def _notes(done: Iterable[Saved], entries: Iterable[NewMemory]) -> Iterable[tuple[Saved, NewMemory]]:
     return ((one, entry) for one, entry in zip(done, entries, strict=True) if one.outcome == SAVED and one.type != TODO)
 
 
-def _save(work: Workspace, entry: NewEntry) -> Saved:
+def _save(work: Workspace, entry: NewMemory) -> Saved:
     try:
-        return _save_session(work, entry) if entry.type == SESSION else _remember(work, entry)
+        return _save_session(work, entry) if entry.kind == SESSION else _remember(work, entry)
     except AlreadyKnown as known:
         said = brief(known.memory.text, _QUOTED)
-        return Saved(DUPLICATE, entry.type, known.memory.id, (f"it says: {said}",))
+        return Saved(DUPLICATE, entry.kind, known.memory.id, (f"it says: {said}",))
     except (MemtoolError, OSError) as error:
-        return Saved(REFUSED, entry.type, notes=(str(error),))
+        return Saved(REFUSED, entry.kind, notes=(str(error),))
 
 
-def _remember(work: Workspace, entry: NewEntry) -> Saved:
+def _remember(work: Workspace, entry: NewMemory) -> Saved:
     done = remember(
-        work, NewMemory(_text(entry), kind=entry.type, tags=entry.tags, source=work.session_id, author=AGENT)
+        work, NewMemory(_text(entry), kind=entry.kind, tags=entry.tags, source=work.session_id, author=AGENT)
     )
-    return Saved(SAVED, entry.type, done.memory.id, (*_removed(work), *done.notices))
+    return Saved(SAVED, entry.kind, done.memory.id, (*_removed(work), *done.notices))
 
 
-def _text(entry: NewEntry) -> str:
+def _text(entry: NewMemory) -> str:
     """Return the text to remember: of an open item one line, else with the title as its heading."""
-    title = one_line(entry.title)
-    if entry.type == TODO:
-        content = one_line(entry.content)
+    title = one_line(entry.summary)
+    if entry.kind == TODO:
+        content = one_line(entry.text)
         return f"{title}: {content}" if title and title not in content else content
-    has_heading = heading_text(entry.content.strip().partition("\n")[0])
-    return entry.content if has_heading or not title else f"# {title}\n\n{entry.content}"
+    has_heading = heading_text(entry.text.strip().partition("\n")[0])
+    return entry.text if has_heading or not title else f"# {title}\n\n{entry.text}"
 
 
-def _save_session(work: Workspace, entry: NewEntry) -> Saved:
+def _save_session(work: Workspace, entry: NewMemory) -> Saved:
     """Write the note of a session. What it says is checked as that of any other note."""
-    memory = NewMemory(entry.content, kind=KNOWLEDGE, tags=entry.tags, evidence=entry.title)
+    memory = NewMemory(entry.text, kind=KNOWLEDGE, tags=entry.tags, evidence=entry.summary)
     memory = _prepared(work, memory)
     with alone(work.vault):
         keep_edits(work.vault, [daily_ref(work.vault, work.now().date())])
         saved = save_session(work, memory.text, title=memory.evidence, tags=memory.tags)
         if not saved.new:
-            return Saved(DUPLICATE, entry.type, saved.ref)
+            return Saved(DUPLICATE, entry.kind, saved.ref)
         area = work.registered_area()
         refs = [*saved.refs, *([area.ref] if area.name else [])]
         kept = commit(work.vault, refs, "save", f"{area.name}: {memory.text}" if area.name else memory.text)
-    return Saved(SAVED, entry.type, saved.ref, (*_removed(work), *filter(None, [kept.notice])))
+    return Saved(SAVED, entry.kind, saved.ref, (*_removed(work), *filter(None, [kept.notice])))
 
 
 def _prepared(work: Workspace, memory: NewMemory) -> NewMemory:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from functools import lru_cache
-from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote, urlencode
 
@@ -15,11 +13,9 @@ from memtool.errors import MemtoolError, UsageError
 from memtool.index.engine import place_of, use_index
 from memtool.index.reach import projects_in
 from memtool.index.search import snippet_of
-from memtool.memory.event_log import GIVEN
+from memtool.memory.event_log import GIVEN, prompts_given
 from memtool.memory.memories import list_memories
 from memtool.memory.timeline import DAY, EDIT, UNTIMED, timeline, when
-from memtool.recall.given import PROMPT, read_givings, sessions_given
-from memtool.recall.ledger import ledger_folder
 from memtool.vault.files import read_head
 from memtool.vault.kinds import FACT, SESSION
 from memtool.vault.memory import Found, Memory
@@ -66,25 +62,18 @@ class Card(NamedTuple):
     """One entry of the feed.
 
     Args:
+        memory: a note, a fact, an edit, or a prompt (`memtool.memory.event_log.event_of`).
         href: where it is read.
-        kind: of a note, or `edit`, `fact`, `prompt`.
-        date, minute: when it happened; the minute may be unknown.
         pieces: its text, cut into pieces that match the search and pieces that do not.
         title, summary: of a note.
         given: of a prompt, how many lines it was given.
     """
 
+    memory: Memory
     href: str
-    kind: str
-    date: str
-    minute: str
-    project: str
     pieces: tuple[tuple[str, bool], ...]
-    category: str = ""
     title: str = ""
     summary: str = ""
-    author: str = ""
-    status: str = ""
     given: int = 0
 
 
@@ -94,18 +83,6 @@ class Part(NamedTuple):
     cards: tuple[Card, ...]
     cursor: str = ""
     notices: tuple[str, ...] = ()
-
-
-class GivenPrompt(NamedTuple):
-    """A prompt of a session, and how many lines it was *given*."""
-
-    date: str
-    minute: str
-    project: str
-    session: str
-    turn: int
-    prompt: str
-    given: int
 
 
 def read_part(work: Workspace, wanted: Wanted) -> Part:
@@ -126,26 +103,6 @@ def read_part(work: Workspace, wanted: Wanted) -> Part:
 def read_projects(work: Workspace) -> list[str]:
     """Return the names of the projects that the vault knows."""
     return use_index(place_of(work)._replace(is_followed=True), lambda index: projects_in(index.db))
-
-
-def prompts_given(work: Workspace) -> list[GivenPrompt]:
-    """Return the prompts of which there are records, the newest first."""
-    folder = ledger_folder(work)
-    found: list[GivenPrompt] = []
-    for session in sessions_given(folder):
-        with suppress(OSError):
-            stat = (folder / f"{session}.jsonl").stat()
-            found += _of_session(folder, session, stat.st_mtime_ns, stat.st_size)
-    return sorted(found, reverse=True)
-
-
-@lru_cache(maxsize=64)
-def _of_session(folder: Path, session: str, _mtime_ns: int, _size: int) -> tuple[GivenPrompt, ...]:
-    return tuple(
-        GivenPrompt(each.at[:10], each.at[11:16], each.project, session, each.turn, each.prompt, len(each.lines))
-        for each in read_givings(folder, session)
-        if each.event == PROMPT
-    )
 
 
 def _asked(wanted: Wanted) -> SearchAsked:
@@ -180,10 +137,10 @@ def _listed(work: Workspace, wanted: Wanted) -> Part:
 
 def _prompts(work: Workspace, wanted: Wanted) -> Part:
     offset = int(wanted.cursor.rpartition("_")[2] or 0)
-    found = [each for each in prompts_given(work) if wanted.holds(each.project, each.date)]
+    found = [each for each in prompts_given(work) if wanted.holds(each.project, each.day)]
     shown = found[offset : offset + PART]
     more = offset + PART < len(found)
-    return Part(tuple(map(_card_of_prompt, shown)), f"{shown[-1].date}_{offset + PART}" if more else "")
+    return Part(tuple(map(_card_of_prompt, shown)), f"{shown[-1].day}_{offset + PART}" if more else "")
 
 
 def _happened(work: Workspace, wanted: Wanted) -> Part:
@@ -201,9 +158,9 @@ def _happened(work: Workspace, wanted: Wanted) -> Part:
         newest = _moment(wanted.cursor) if wanted.cursor else _LAST_TIME
         oldest = _moment(cursor) if cursor else _FIRST_TIME
         cards += (
-            ((each.date, each.minute), _card_of_prompt(each))
+            ((each.day, each.minute), _card_of_prompt(each))
             for each in prompts_given(work)
-            if oldest <= (each.date, each.minute) < newest and wanted.holds(each.project, each.date)
+            if oldest <= (each.day, each.minute) < newest and wanted.holds(each.project, each.day)
         )
         cards.sort(key=lambda pair: pair[0], reverse=True)
     return Part(tuple(card for _, card in cards), cursor)
@@ -243,17 +200,9 @@ def _behind(minute: str) -> str:
 def _card_of_event(work: Workspace, event: Memory) -> Card:
     is_note = event.kind not in (FACT, EDIT) and ":" not in event.id
     summary = _summary(work, event.path, event.kind) if is_note else ""
-    return Card(
-        _address(event.id if event.kind == FACT else event.path),
-        event.kind,
-        event.day,
-        event.minute,
-        event.project,
-        ((event.text, False),),
-        summary="" if summary.casefold() == event.text.casefold() else summary,
-        author=event.author,
-        status=event.status,
-    )
+    summary = "" if summary.casefold() == event.text.casefold() else summary
+    address = _address(event.id if event.kind == FACT else event.path)
+    return Card(event, address, ((event.text, False),), summary=summary)
 
 
 def _summary(work: Workspace, ref: str, event_kind: str) -> str:
@@ -264,32 +213,16 @@ def _summary(work: Workspace, ref: str, event_kind: str) -> str:
     return ""
 
 
-def _card_of_prompt(given: GivenPrompt) -> Card:
-    return Card(
-        f"/given/{quote(given.session)}/{given.turn}",
-        GIVEN,
-        given.date,
-        given.minute,
-        given.project,
-        ((given.prompt or "…", False),),
-        given=given.given,
-    )
+def _card_of_prompt(prompt: Memory) -> Card:
+    session, _, turn = prompt.id.rpartition("#")
+    address = f"/given/{quote(session)}/{turn}"
+    return Card(prompt, address, ((prompt.text or "…", False),), given=prompt.place.start_line)
 
 
 def _card_of_hit(hit: Found) -> Card:
-    memory = hit.memory
-    shown = snippet_of(hit)
-    return Card(
-        _address(memory.id),
-        memory.kind,
-        memory.date,
-        "",
-        memory.project,
-        tuple(_pieces(shown.text, shown.marks)),
-        category=memory.category,
-        title="" if memory.fact_id else memory.title,
-        author=memory.author,
-    )
+    memory, shown = hit.memory, snippet_of(hit)
+    title = "" if memory.fact_id else memory.title
+    return Card(memory, _address(memory.id), tuple(_pieces(shown.text, shown.marks)), title)
 
 
 def _address(memory_id: str) -> str:

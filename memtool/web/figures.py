@@ -11,11 +11,11 @@ from memtool.consolidate.week import Week
 from memtool.index.engine import Index, place_of, use_index
 from memtool.index.lookup import find_fact
 from memtool.memory import limits
+from memtool.memory.event_log import prompts_given
 from memtool.memory.timeline import events_on
 from memtool.recall.given import read_givings, sessions_given
 from memtool.recall.ledger import ledger_folder
 from memtool.recall.uses import Sums, fates_between, sums_of
-from memtool.web.feed import prompts_given
 from memtool.workspace import Workspace
 
 HELD = ("session", "decision", "fact", "note", "edit")
@@ -106,10 +106,10 @@ def given_in(work: Workspace, week: Week) -> GivenInWeek:
     Raises:
         MemtoolError: the index cannot be read.
     """
-    prompts = [each for each in prompts_given(work) if week.holds(each.date)]
+    prompts = [each for each in prompts_given(work) if week.holds(each.day)]
     counts: dict[str, Counter[str]] = {day.isoformat(): Counter() for day in week.days()}
     for each in prompts:
-        counts[each.date]["given" if each.given else "nothing"] += 1
+        counts[each.day]["given" if each.place.start_line else "nothing"] += 1
     folder = ledger_folder(work)
     times = Counter(
         (line.fact_id, line.ref, line.text)
@@ -128,7 +128,7 @@ def given_in(work: Workspace, week: Week) -> GivenInWeek:
     told = use_index(place_of(work)._replace(is_followed=True), lambda index: tuple(most(index))) if times else ()
     columns = columns_of(list(counts.items()), GIVEN)
     sums = sums_of(fates_between(work.index_folder, week.first.isoformat(), week.last.isoformat()))
-    return GivenInWeek(columns, len(prompts), sum(each.given for each in prompts), told, sums)
+    return GivenInWeek(columns, len(prompts), sum(each.place.start_line for each in prompts), told, sums)
 
 
 def totals(work: Workspace) -> Totals:

@@ -72,7 +72,7 @@ def test_the_overview_shows_figures_queue_costs_and_health(client: TestClient, d
     assert "No model was asked" in html
     assert "状况" in client.get("/overview?lang=zh&week=2026-W06").text
     health = client.get("/overview/health?lang=en").text
-    assert "1 fact in good form" in health
+    assert "1 fact valid" in health
     assert client.get("/overview?week=never").status_code == 200
 
 
