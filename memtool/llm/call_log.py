@@ -28,12 +28,9 @@ FILE = "model-calls.jsonl"
 MAX_BYTES = 1_000_000  # some 2,000 calls; then the oldest half goes, but nothing of the day
 
 _MOST_READ = 16 * MAX_BYTES
-_LONGEST_FAILURE = 300
 _UNFINISHED = "it never ended"
-_MINUTE = 60.0  # seconds
 _GIVEN_UP = 120.0  # seconds after which a call that never ended was killed
 NO_LIMITS = Limits()
-_MOST = 10**12  # no true count is higher
 
 
 class BudgetSpent(ProviderFailed):
@@ -110,7 +107,7 @@ class CallLog(NamedTuple):
 
     def end(self, call: ModelCall, outcome: Answer | MemtoolError, seconds: float, failure: str = "") -> None:
         """Note how *call* ended: well, or with a *failure*. If that cannot be written, the estimate stands."""
-        call = call._replace(seconds=round(seconds, 3), failure=failure[:_LONGEST_FAILURE])
+        call = call._replace(seconds=round(seconds, 3), failure=failure[:300])
         with contextlib.suppress(MemtoolError, OSError), self.vault.lock("model-calls", timeout=5):
             append_state(_path(self.vault), _line_of(_counted(call, outcome)))
 
@@ -119,7 +116,7 @@ def _check_limits(limits: Limits, provider: str, calls: Iterable[ModelCall], at:
     """Refuse a call at the time *at* of a provider that was asked often enough by *calls*."""
     ages = [(call, (at - datetime.fromisoformat(call.at)).total_seconds()) for call in calls]
     counts = (
-        (limits.per_minute, "in the last minute", sum(age < _MINUTE for _, age in ages)),
+        (limits.per_minute, "in the last minute", sum(age < 60.0 for _, age in ages)),
         (limits.per_day, "today", sum(_day(call) == at.isoformat()[:10] for call, _ in ages)),
         (limits.at_once, "at once", sum(call.failure == _UNFINISHED and age < _GIVEN_UP for call, age in ages)),
     )
@@ -212,7 +209,7 @@ def _parsed(fields: Any) -> ModelCall:  # noqa: ANN401  (anything may stand in a
 
 
 def _is_count(value: object) -> bool:
-    return type(value) in (int, float) and 0 <= value < _MOST  # type: ignore[operator]  # NaN is not
+    return type(value) in (int, float) and 0 <= value < 10**12  # type: ignore[operator]  # NaN is not
 
 
 def _line_of(call: ModelCall) -> bytes:

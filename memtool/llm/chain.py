@@ -17,9 +17,6 @@ from memtool.unavailable import Unavailable
 
 T = TypeVar("T")
 
-_PAUSE = 1.0  # seconds before the second try, where the provider names none
-_NEEDED = 1.0  # seconds that a second try is worth
-
 
 class ChainOutcome(NamedTuple, Generic[T]):
     """The outcome of a request: the accepted value with its answer, or None; and why others failed, a sentence each.
@@ -87,8 +84,8 @@ class Chain(NamedTuple):
         try:
             return provider.complete(request, self.settings.timeout)
         except Unavailable as failure:
-            wait = max(_PAUSE, failure.wait)
-            if self.clock.monotonic() + wait + _NEEDED > deadline:
+            wait = max(1.0, failure.wait)  # seconds, where the provider names none
+            if self.clock.monotonic() + wait + 1.0 > deadline:  # a second try is worth a second
                 raise
         self.clock.pause(wait)
         return provider.complete(request, deadline - self.clock.monotonic())

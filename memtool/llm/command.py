@@ -33,8 +33,6 @@ _SESSION = frozenset(
 )
 _SESSION_PREFIXES = ("CLAUDE_PLUGIN_", "CLAUDE_CODE_CHILD_")
 _AT = "\uff20"  # stands for `@`, which means a file to most clients
-_GRACE = 1.0  # seconds to end by itself: it may be writing a renewed login
-_LOOK = 0.1  # seconds between two looks at its output
 
 
 class Start(NamedTuple):
@@ -129,7 +127,7 @@ class ClientCommand(ABC):
         deadline = self._monotonic() + timeout
         while True:
             try:
-                return process.wait(_LOOK)
+                return process.wait(0.1)  # seconds between two looks at its output
             except subprocess.TimeoutExpired:
                 if os.fstat(said.fileno()).st_size > MAX_ANSWER:
                     sentence = f"the `{self.command}` command says more than any answer needs"
@@ -220,7 +218,7 @@ else:
         with contextlib.suppress(ProcessLookupError, PermissionError):  # the latter is macOS's word for a dead group
             os.killpg(process.pid, signal.SIGTERM)
             with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(_GRACE)
+                process.wait(1.0)  # seconds: it may be writing a renewed login
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
 

@@ -34,8 +34,6 @@ from memtool.settings.sections import RedactSettings
 __all__ = ["CONTEXT_TAG", "Redactor", "make_redactor"]
 
 KIND, PURGED = "custom", "purged"
-_PASSES = 8
-_LEVELS = 3  # of JSON within JSON
 _SHORT, _MOST_CLEAN = 200, 4_096  # characters of a text that is remembered to be clean; such texts
 Rule = Callable[[str], Iterable[Finding]]
 
@@ -70,7 +68,7 @@ class Redactor:
         if text in self._clean:
             return text
         cleaner = text
-        for _ in range(_PASSES):  # what is left when something goes may be something to go: mostly nothing is
+        for _ in range(8):  # what is left when something goes may be something to go: mostly nothing is
             before, cleaner = cleaner, self._once(cleaner)
             if cleaner == before:
                 break
@@ -103,7 +101,7 @@ class Redactor:
         text = self._without(text, blocks)
         plain = without_markers(View(text))
         views = [plain]
-        while len(views) <= _LEVELS and (spelled := spelled_out(views[-1])):
+        while len(views) <= 3 and (spelled := spelled_out(views[-1])):  # JSON within JSON
             views.append(spelled)
         whole = [view for seen in views for view in [joined(seen)] if view]
         wrapped = [unbroken] if (unbroken := unwrapped(plain)) else []

@@ -21,8 +21,8 @@ from typing import NamedTuple
 from memtool.redaction.values import is_common, is_telling
 from memtool.redaction.views import Finding, Replacement, View, without_markers
 
-_LEVELS, _CODED = 3, 2  # of escapes within escapes; of base64 within base64
-_LEAST, _LEAST_NUMBER = 4, 6  # characters
+_LEVELS = 3  # of escapes within escapes; of base64 within base64
+_LEAST = 4  # characters
 _MOST, _LONGEST = 1_000, 4_096  # secrets of one session, and characters of each
 _LONG = 16  # characters: such a secret is one wherever it stands, a shorter one only as a whole word
 _TAG = r"</?private[^<>]*>"
@@ -63,7 +63,7 @@ class KnownSecrets:
     def find(self, text: str) -> Iterator[Finding]:
         """Return each place of *text* that holds one of the secrets, in whatever spelling."""
         if self._kinds:
-            yield from self._find(text, _CODED)
+            yield from self._find(text, 2)  # base64 within base64
 
     def _find(self, text: str, levels: int) -> Iterator[Finding]:
         view = without_markers(View(text))
@@ -108,7 +108,7 @@ def _gap() -> re.Pattern[str]:
 
 
 def _is_worth(secret: str) -> bool:
-    if len(secret) < (_LEAST_NUMBER if secret.isdigit() else _LEAST) or "[redacted" in secret:
+    if len(secret) < (6 if secret.isdigit() else _LEAST) or "[redacted" in secret:  # digits or characters
         return False
     return not is_common(secret)
 
@@ -203,7 +203,6 @@ def _decodings(run: str) -> Iterator[str]:
         yield content.replace(b"\0", b"").decode("utf-8", "replace")  # PowerShell writes UTF-16
 
 
-_MOST_HASHES = 200  # that are compared
 _START = r"(?<![A-Za-z0-9])[A-Za-z0-9]|[^\sA-Za-z0-9]"
 
 
@@ -220,7 +219,7 @@ class HashedTexts(NamedTuple):
 
     def find(self, text: str, kind: str) -> Iterator[Finding]:
         """Return each place of *text* that holds one of the texts, from the beginning of a word on."""
-        prints = set(self.prints[:_MOST_HASHES])
+        prints = set(self.prints[:200])  # more are not compared
         lengths = {length for length, _, _ in prints}
         ends = {(length, sum_) for length, sum_, _ in prints}
         plain = _folded(text) if prints else ""

@@ -17,7 +17,6 @@ _JUDGED = 128  # characters of a long string are enough
 _FRONT = 64  # characters that tell what begins behind them
 _LONGEST_KEY = 4_096
 _LEAST_IN_LINK = 16
-_REMAINS = 16  # characters that are not hexadecimal
 
 # The 230 pairs that make up nine tenths of the words in a few megabytes of Python code and English documentation.
 _COMMON_PAIRS = frozenset(
@@ -101,7 +100,7 @@ def looks_random(text: str, least: int = _LEAST) -> bool:
         return False
     rest = compiled(_KNOWN).sub("", text[:_JUDGED])
     has_upper = compiled(_UPPER).search(rest) is not None
-    if len(rest) < min(least, _REMAINS) or not compiled(_UNBROKEN).search(rest):
+    if len(rest) < min(least, 16) or not compiled(_UNBROKEN).search(rest):  # characters that are not hexadecimal
         return False
     if not compiled(_LOWER).search(rest) or not compiled(_DIGIT).search(rest):
         return False
@@ -140,14 +139,13 @@ _REST = (
     r"(?P<rest>[A-Za-z0-9_~+/.-]{6,256}+={0,2})(?=[\s\"'`,;)}\]│]|\Z)"
 )
 _LEAST_REST, _LEAST_BEHIND_SIGN = 12, 8  # characters
-_MOST_LINES = 16
 
 
 def find_rest(text: str, findings: Sequence[Finding]) -> Iterator[Finding]:
     """Return what goes on, in the lines below, of those *findings* that end their line and look drawn."""
     for found in findings:
         end = found.end
-        for _ in range(_MOST_LINES if found.kind and _is_drawn(text[found.start : end]) else 0):
+        for _ in range(16 if found.kind and _is_drawn(text[found.start : end]) else 0):  # lines at most
             rest = compiled(_REST).match(text, end)
             if rest is None or not _goes_on(rest["rest"], bool(rest["sign"]) or text[end - 1] in "=\\"):
                 break

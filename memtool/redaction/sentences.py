@@ -144,7 +144,6 @@ def _asks_which() -> re.Pattern[str]:
 _BESIDE = 160  # characters between the word and the token, which is in the same line or the next one
 _OPENING, _CLOSING = "'([{<*_+:", "')]}>*_.,;:\\"
 _LONGEST_TOKEN = 256  # characters of a token
-_LEAST = 7  # characters of a word with one digit
 _SIGNS = frozenset("!$%^&*")  # which paths and names of branches do not have
 _LOGINS = (
     r"account|credential|log(?:ged|ging)? ?in(?![a-z])|sign ?in(?![a-z])|zugang|anmeld|einlog"
@@ -212,7 +211,7 @@ def _is_odd(text: str, start: int, end: int) -> bool:
 def _is_linked(text: str, start: int, end: int) -> bool:
     """Return whether a word or a sign that gives something is in front of the token: "with", "is", "try", `:`."""
     value = text[start:end]
-    if not is_odd(value, least=1) or len(value) < _LEAST:
+    if not is_odd(value, least=1) or len(value) < 7:  # a word with one digit is short
         return False
     before = text[max(start - 24, 0) : start].rstrip("\"'`“„「 \t")
     if before.endswith(",") and text[end : end + 2] in {'")', "')"}:  # the last argument of a call

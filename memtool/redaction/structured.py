@@ -11,7 +11,6 @@ from memtool.redaction.values import Form, is_blank, is_common, is_secret
 from memtool.redaction.views import Finding, compiled
 from memtool.text.languages import words
 
-_LONGEST_ROW = 2_000  # characters
 _MOST_COLUMNS = 24
 _INSERT = r"(?i)insert (?:or \w{1,12} )?into [\w.\"`\[\]]{1,80}\s*\(([^()\n]{1,600})\)\s*values\s*(?=\()"
 _TUPLE = r"\s*,?\s*\(((?:'(?:[^'\n]|'')*+'|[^'()\n]){1,2000}+)\)"
@@ -26,7 +25,7 @@ def find_in_columns(text: str) -> Iterator[Finding]:
     head: list[str] = []
     separator, place = "", 0
     for line in text.splitlines(keepends=True):
-        row = line.strip() if len(line) <= _LONGEST_ROW else ""
+        row = line.strip() if len(line) <= 2_000 else ""  # characters
         if head and separator in row:
             yield from _in_row(line, place, head, separator)
         else:
@@ -96,7 +95,6 @@ def _names() -> tuple[str, ...]:
 _KIND = r"(?m)^[ \t]*(?:- )?[\"']?kind[\"']?[ \t]{0,4}:[ \t]{0,4}[\"']?Secret[\"']?[ \t]{0,8},?\r?$"
 _BEGINS = r"[ \t]*+[\"']?(?:data|stringData)[\"']?[ \t]*+:[ \t]*+\{?[ \t]*+$"
 _ENTRY = r"[\"']?[\w.-]{1,253}[\"']?[ \t]*:(?:[ \t]+|$)(?:[|>][+-]?[0-9]?[ \t]*$)?"
-_LEAST = 3  # characters
 
 
 def find_in_manifests(text: str) -> Iterator[Finding]:
@@ -124,7 +122,7 @@ def _values(document: str, place: int) -> Iterator[Finding]:
             value = content[entry.end() if entry else 0 :]
             start = place + line.index(content) + len(content) - len(value)
             core = value.strip("\"', ")
-            if len(core) >= _LEAST and not content.startswith("#") and not is_blank(core):
+            if len(core) >= 3 and not content.startswith("#") and not is_blank(core):
                 start += value.index(core)
                 yield Finding(start, start + len(core), "secret")
         place += len(line)

@@ -36,8 +36,6 @@ _LIST = (
 )
 _CONTROLS = {"n": "\n", "r": "\r", "t": "\t", "\n": " ", "\r": " "}
 _ENTITIES = {"&quot;": '"', "&#34;": '"', "&amp;": "&", "&apos;": "'", "&#39;": "'"}
-_SHORTEST_WRAPPED_LINE = 60
-_FAR = 500  # characters
 _GAP = "\n\n\n"  # no name and value span it
 _LONGEST_PLAIN_WORD = 32  # a word without a digit may be a token if it is as long as this
 
@@ -157,7 +155,7 @@ def long_words(view: View) -> View:
 def _wraps(text: str) -> Iterator[Replacement]:
     line_start, goes_on = 0, re.compile(_GOES_ON)
     while (line_end := text.find("\n", line_start)) >= 0:
-        if line_end - line_start >= _SHORTEST_WRAPPED_LINE:
+        if line_end - line_start >= 60:  # characters: a shorter line was not wrapped
             end = line_end - (text[line_end - 1] == "\r")
             if found := goes_on.match(text, end - 1):
                 yield Replacement(end, found.end(), "")
@@ -169,7 +167,7 @@ def _far_lines(changes: list[Replacement], text: str) -> Iterator[Replacement]:
     ends = [0, *(change.end for change in changes)]
     starts = [*(change.start for change in changes), len(text)]
     for end, start in zip(ends, starts, strict=True):
-        if start - end > _FAR:
+        if start - end > 500:  # characters
             first = end if end == 0 else text.find("\n", text.find("\n", end, start) + 1 or start, start)
             last = start if start == len(text) else text.rfind("\n", end, max(text.rfind("\n", end, start), end))
             if 0 <= first < last:

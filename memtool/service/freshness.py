@@ -17,12 +17,10 @@ from memtool.errors import MemtoolError
 from memtool.index import generations, schema
 from memtool.index.engine import place_of, use_index
 from memtool.index.sqlite import claim
+from memtool.service import limits
 from memtool.service.inotify import Tree
 from memtool.service_client import Fields
 from memtool.workspace import OpenWorkspace
-
-_PAUSE = 2.1  # seconds between two looks at a vault that goes on changing; stamps are trusted after two
-_GIVEN_UP = 60.0  # seconds until a vault is looked at again for which nobody can vouch
 
 
 class Watcher:
@@ -64,13 +62,13 @@ class Watcher:
         while not self._ending.is_set():
             self._asked.wait()
             self._asked.clear()
-            pause = _PAUSE
+            pause = limits.SETTLE_PAUSE
             try:
                 while not self._ending.is_set() and not self.look():
-                    self._ending.wait(_PAUSE)
+                    self._ending.wait(limits.SETTLE_PAUSE)
             except (MemtoolError, OSError, sqlite3.Error):  # searches walk, as without a service
                 self.forget()
-                pause = _GIVEN_UP
+                pause = limits.GIVEN_UP
             self._ending.wait(pause)
         self.forget()
 

@@ -15,6 +15,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from memtool.service import limits
 from memtool.vault.scan import SKIPPED_FOLDERS
 
 _ACCESS_TO_FOLDER = 0x01000000 | 0x02000000 | 0x04000000  # IN_ONLYDIR, IN_DONT_FOLLOW, IN_EXCL_UNLINK
@@ -22,7 +23,6 @@ _CHANGES = 0x2 | 0x4 | 0x8 | 0x40 | 0x80 | 0x100 | 0x200  # written to, attribut
 _OF_FOLDER = 0x400 | 0x800  # the folder itself was deleted or moved
 _NOT_IN_ORDER = _OF_FOLDER | 0x2000 | 0x4000 | 0x8000 | 0x40000000  # unmounted, overflow, no longer watched, a folder
 _HEAD = struct.Struct("iIII")
-_QUEUE = 1 << 18  # bytes that are read at once
 _LOCAL = frozenset("ext2 ext3 ext4 xfs btrfs tmpfs zfs f2fs overlay bcachefs jfs".split())
 _MOUNTS = Path("/proc/self/mountinfo")
 
@@ -110,7 +110,7 @@ class Tree:
     def _events(self) -> Iterator[tuple[int, int, bytes]]:
         while True:
             try:
-                told = os.read(self._queue, _QUEUE)
+                told = os.read(self._queue, limits.QUEUE)
             except BlockingIOError:
                 return
             at = 0

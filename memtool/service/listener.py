@@ -16,6 +16,7 @@ from typing import Self, TypeAlias
 from memtool import __version__
 from memtool.errors import Busy, NotWritable
 from memtool.processes import lock
+from memtool.service import limits
 from memtool.service_client import (
     PROTOCOL,
     Address,
@@ -28,11 +29,6 @@ from memtool.service_client import (
     read_line,
 )
 
-_LOCK_PATIENCE = 0.5  # seconds: a program that looks whether the lock is held, holds it for a moment
-_PATIENCE = 0.3  # seconds for which one peer is listened to
-_PAUSE = 2.0  # seconds between two looks at the world
-_SULK = 10.0  # seconds for which it is not asked after it was late
-_LONGEST_PATH = 100  # bytes of a socket's path; systems allow 104 or 108
 _HAS_UNIX = hasattr(socket, "AF_UNIX") and sys.platform != "win32"
 
 Answer: TypeAlias = Callable[[Fields, Callable[[], Fields]], Fields]  # given a request, and what reads its second line
@@ -63,7 +59,7 @@ def only_process(place: ServicePlace) -> Iterator[None]:
             place.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             if os.name == "posix":
                 place.folder.chmod(0o700)
-            held.enter_context(lock(place.path("lock"), timeout=_LOCK_PATIENCE))
+            held.enter_context(lock(place.path("lock"), timeout=limits.LOCK_PATIENCE))
             place.path("json").unlink(missing_ok=True)
         except Busy:
             raise AlreadyServing(find_service(place)) from None
@@ -97,7 +93,7 @@ class Listener:
         self._is_over = False
         self._asked_at = time.monotonic()
         path = place.path("sock")
-        self._path = path if _HAS_UNIX and len(os.fsencode(path)) <= _LONGEST_PATH else None
+        self._path = path if _HAS_UNIX and len(os.fsencode(path)) <= limits.LONGEST_PATH else None
         try:
             self._socket = self._listening()
             self.address = address._replace(
@@ -148,7 +144,7 @@ class Listener:
         looked_at = self._asked_at
         while not self._is_over and time.monotonic() - self._asked_at < idle:
             self._answer_one()
-            if time.monotonic() - looked_at >= _PAUSE:
+            if time.monotonic() - looked_at >= limits.LOOK_PAUSE:
                 looked_at = time.monotonic()
                 self._forgive()
                 if not self._is_known():
@@ -165,12 +161,12 @@ class Listener:
         """Be asked again by those who once had no answer in time: this process is not frozen."""
         silent = self._place.path("silent")
         with contextlib.suppress(OSError):
-            if abs(time.time() - silent.stat().st_mtime) > _SULK:
+            if abs(time.time() - silent.stat().st_mtime) > limits.SULK:
                 silent.unlink()
 
     def _answer_one(self) -> None:
         """Answer the next peer, if one comes soon."""
-        self._socket.settimeout(_PAUSE)
+        self._socket.settimeout(limits.LOOK_PAUSE)
         try:
             peer, _ = self._socket.accept()
         except OSError:  # none has come, or it is gone already
@@ -180,7 +176,7 @@ class Listener:
             self._converse(peer)
 
     def _converse(self, peer: socket.socket) -> None:
-        deadline = time.monotonic() + _PATIENCE
+        deadline = time.monotonic() + limits.PEER_PATIENCE
         held = b""
 
         def more() -> Fields:
@@ -190,7 +186,7 @@ class Listener:
 
         if secret := self.address.secret:
             nonce = os.urandom(16).hex()
-            peer.settimeout(_PATIENCE)
+            peer.settimeout(limits.PEER_PATIENCE)
             peer.sendall(line_of({"nonce": nonce, "proof": proof_of(secret, str(more().get("nonce")), "service")}))
             if more().get("proof") != proof_of(secret, nonce, "caller"):
                 return
@@ -202,7 +198,7 @@ class Listener:
             self._end()
         is_own = asked in ("end", "status")
         answer = self._status() if is_own else self._answer(request, more)
-        peer.settimeout(_PATIENCE)
+        peer.settimeout(limits.PEER_PATIENCE)
         peer.sendall(line_of(answer))
         if not is_own:
             self._asked_at = time.monotonic()

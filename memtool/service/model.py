@@ -20,6 +20,7 @@ from memtool.index.filters import Filter
 from memtool.recall.prompts.finding import LONGEST, is_given_anyway
 from memtool.recall.prompts.meaning import Near, Nearness
 from memtool.recall.prompts.passages import passages
+from memtool.service import limits
 from memtool.service_client import Fields
 from memtool.workspace import Workspace
 
@@ -28,14 +29,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from memtool.index.tables import HeldVectors, Tables
-
-NEAREST = 20  # chunks in scope that are named unasked
-
-_MOST_ASKED = 100  # chunks
-_MOST_TEXTS, _LONGEST_TEXT = 2, 4_000  # of one request
-_LONGEST_NAME = 500
-_MADE_AT_ONCE = 400  # vectors of what was written since; more than that waits for `memtool index`
-_EVERY = 5  # looks at the world, after which it also looks at the settings and the model
 
 
 class WarmModel:
@@ -68,17 +61,17 @@ class WarmModel:
         if request.get("ask") != "near":
             raise ValueError(f"unknown request {request.get('ask')!r}")
         texts, project = request.get("texts"), request.get("project")
-        if not isinstance(texts, list) or len(texts) > _MOST_TEXTS or not isinstance(project, str):
+        if not isinstance(texts, list) or len(texts) > limits.MOST_TEXTS or not isinstance(project, str):
             raise TypeError("it is no question")
         asked = functools.cache(lambda: _numbers(more().get("chunks")))
-        near = self._warm.near([*map(_text, texts)], project[:_LONGEST_NAME], asked)
+        near = self._warm.near([*map(_text, texts)], project[: limits.LONGEST_NAME], asked)
         asked()  # whoever asks says all before it hears anything
         return {"near": None if near is None else [[_rounded(each) for each in part] for part in near]}
 
     def look(self) -> bool:
         """Follow what has changed; return whether the model is still wanted."""
         self._looks += 1
-        if self._looks % _EVERY == 0 and not self._is_wanted():
+        if self._looks % limits.SETTINGS_LOOKS == 0 and not self._is_wanted():
             return False
         with contextlib.suppress(MemtoolError, OSError):
             self._follow()
@@ -121,7 +114,7 @@ class WarmModel:
 
         def make(index: Any) -> None:  # noqa: ANN401  (an `Index`, imported only here)
             with open_vectors(index, embedder) as store:
-                embed(index, embedder, store, at_most=_MADE_AT_ONCE)
+                embed(index, embedder, store, at_most=limits.MADE_AT_ONCE)
 
         with contextlib.suppress(MemtoolError, OSError):
             use_index(place_of(self._at), make)
@@ -140,7 +133,7 @@ class WarmModel:
 def _text(value: object) -> str:
     if not isinstance(value, str):
         raise TypeError("it is no text")
-    return value[:_LONGEST_TEXT]
+    return value[: limits.LONGEST_TEXT]
 
 
 def _numbers(value: object) -> Sequence[int]:
@@ -241,8 +234,8 @@ class VaultVectors:
             piece = int(np.argmax(scores[self._starts[at] : end]))
             return Near(int(self._ids[at]), float(cosines[at]), float(centred[at]), piece)
 
-        best = scope[np.argsort(-cosines[scope], kind="stable")[:NEAREST]]
-        ids = np.array(asked()[:_MOST_ASKED], np.int64)
+        best = scope[np.argsort(-cosines[scope], kind="stable")[: limits.NEAREST]]
+        ids = np.array(asked()[: limits.MOST_ASKED], np.int64)
         places = np.searchsorted(self._ids, ids)
         found = [at for at, each in zip(places.tolist(), ids.tolist(), strict=True) if self._is_at(at, each)]
         return Nearness(tuple(map(told, best.tolist())), tuple(map(told, found)))

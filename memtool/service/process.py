@@ -12,18 +12,13 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 
 from memtool.errors import MemtoolError
+from memtool.service import limits
 from memtool.service.freshness import Watcher
 from memtool.service.listener import Listener, only_process
 from memtool.service.model import WarmModel
 from memtool.service.starting import model_is_of_use
 from memtool.service_client import HTTP, MODEL, WATCH, Address, Fields, ServicePlace, service_place
 from memtool.workspace import OpenWorkspace, Workspace
-
-IDLE = 900.0  # seconds without a question, after which a process without HTTP ends
-
-_LOOK = 2.0  # seconds between two looks at the index
-_USE = 30.0  # seconds between two looks whether a model is of use
-_END = 4.0  # seconds for the model to let go of the index
 
 
 class _ModelPart:
@@ -44,7 +39,7 @@ class _ModelPart:
                     return
                 self.model = model
                 self._switched()
-                while not self.ending.wait(_LOOK) and model.look():
+                while not self.ending.wait(limits.LOOK_PAUSE) and model.look():
                     pass
                 self.model = None
                 self._switched()
@@ -57,7 +52,7 @@ class _ModelPart:
             with contextlib.suppress(MemtoolError, OSError):
                 if model_is_of_use(self._open_workspace(None)):
                     self.hold()
-            self.ending.wait(_USE)
+            self.ending.wait(limits.USE_PAUSE)
 
     def answer(self, request: Fields, more: Callable[[], Fields]) -> Fields:
         """Return the answer of the model, if it is there."""
@@ -85,7 +80,7 @@ def hold_model(work: Workspace, *, idle: float) -> None:
         thread.start()
         listener.serve(idle=idle)
         part.ending.set()
-        thread.join(_END)
+        thread.join(limits.MODEL_END)
     if part.error:
         raise part.error
 
@@ -136,4 +131,4 @@ def parts_beside(
         finally:
             watcher.end()  # nobody waits for it: a search that asks meanwhile walks
             part.ending.set()
-            threads[1].join(_END)
+            threads[1].join(limits.MODEL_END)

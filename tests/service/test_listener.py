@@ -17,7 +17,7 @@ import pytest
 import memtool
 from memtool import service_client
 from memtool.errors import Busy
-from memtool.service import listener
+from memtool.service import limits, listener
 from memtool.service.listener import Answer, Listener, only_process
 from memtool.service_client import (
     PROTOCOL,
@@ -60,11 +60,11 @@ def serving(place: ServicePlace, answer: Answer = echo, *, idle: float = 60.0) -
 @pytest.fixture(params=["unix", "loopback"])
 def place(tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> ServicePlace:
     """Where a process is found, on a system with sockets in the file system and on one without."""
-    monkeypatch.setattr(listener, "_PAUSE", 0.02)
+    monkeypatch.setattr(limits, "LOOK_PAUSE", 0.02)
     if request.param == "loopback":
         monkeypatch.setattr(listener, "_HAS_UNIX", False)
     else:
-        monkeypatch.setattr(listener, "_LONGEST_PATH", 107)
+        monkeypatch.setattr(limits, "LONGEST_PATH", 107)
     (tmp_path / "v").mkdir()
     return service_place(tmp_path, tmp_path / "v")
 
@@ -178,7 +178,7 @@ def test_what_a_peer_sends_harms_nobody(place: ServicePlace) -> None:
 def test_a_peer_that_says_nothing_is_not_listened_to_for_long(
     place: ServicePlace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(listener, "_PATIENCE", 0.05)
+    monkeypatch.setattr(limits, "PEER_PATIENCE", 0.05)
     with serving(place):
         address = find_address(place)
         assert address
@@ -244,7 +244,7 @@ def test_one_that_was_late_is_asked_again_once_it_is_seen_to_live(
         later = time.time() + 5
         os.utime(place.path("silent"), (later, later))
         assert ask_service(place, {"text": "a"}, patience=1) is None
-        monkeypatch.setattr(listener, "_SULK", 0.0)
+        monkeypatch.setattr(limits, "SULK", 0.0)
         while place.path("silent").exists():
             time.sleep(0.01)
         assert ask_service(place, {"text": "a"}, patience=1) == {"text": "a"}
