@@ -11,7 +11,6 @@ import re
 from typing import Literal, TypeAlias
 
 from memtool.errors import UsageError
-from memtool.index.times import span_of, spoken_times
 from memtool.named_tuple import NamedTuple
 from memtool.text.lines import without_surrogates
 from memtool.text.tokens import fold, index_terms, is_stop_word
@@ -94,6 +93,8 @@ def folded_tag(tag: str) -> str:
 
 def only_time(text: str, wanted: Filter) -> tuple[str, Filter]:
     """Return *text* and *wanted*; where the text only names a time ("what did we do last week"), that as a filter."""
+    from memtool.index.times import spoken_times  # a prompt does without
+
     spoken = spoken_times(text, wanted.today)
     if len(spoken.spans) != 1 or not all(map(is_stop_word, index_terms(spoken.rest))):
         return text, wanted
@@ -109,31 +110,24 @@ def parse_day(text: str, today: dt.date, *, end: bool = False) -> str:
     Raises:
         UsageError: the text is no date, or one that the calendar does not have.
     """
+    from calendar import monthrange
+
+    from memtool.index.times import span_of
+
     word = text.strip().lower()
     if span := span_of(word, today):
         return span.until if end else span.since
-    relative = re.fullmatch(r"(\d{1,4})\s*([dwmy])", word)
-    if relative:
+    if relative := re.fullmatch(r"(\d{1,4})\s*([dwmy])", word):
         days = int(relative[1]) * _DAYS[relative[2]]
         return (today - dt.timedelta(days=min(days, today.toordinal() - 1))).isoformat()
     match = re.fullmatch(r"(\d{4})(?:-(\d{1,2}))?(?:-(\d{1,2}))?", word)
     if not match:
         raise UsageError(f"'{text}' is not a date", hint="Write 2026-02-10, 2026-02, 7d, 2w, yesterday, last month.")
-    year, month, day = (int(group) if group else None for group in match.groups())
     try:
-        return _edge(year or 0, month, day, end=end).isoformat()
+        year, month = int(match[1]), int(match[2] or (12 if end else 1))
+        return dt.date(year, month, int(match[3] or (monthrange(year, month)[1] if end else 1))).isoformat()
     except (ValueError, OverflowError):
         raise UsageError(f"the calendar has no '{text}'", hint="Write a date such as 2026-02-10.") from None
-
-
-def _edge(year: int, month: int | None, day: int | None, *, end: bool) -> dt.date:
-    from calendar import monthrange
-
-    if month is None:
-        month = 12 if end else 1
-    if day is None:
-        day = monthrange(year, month)[1] if end else 1
-    return dt.date(year, month, day)
 
 
 def _as_lower_does(name: str) -> str:

@@ -38,12 +38,20 @@ DATE_WEIGHT = 0.25  # a note of the day or month that the question names
 PERSON_WEIGHT = 0.5  # a chunk with the names of people and places in the query: of several talks it is theirs
 PAIR_WEIGHT = 0.35  # two words of the query side by side, as a term of their own
 NOTE_WEIGHT = 0.4  # BM25 of the whole note: a conversation is about what several of its parts are about
-_MANY_FORMS = 15  # terms and pairs of a query; from then on it is worth it to split the terms of each hit
 K1, B = 1.2, 0.75  # of BM25, as FTS5 has them
+_MANY_FORMS = 15  # terms and pairs of a query; from then on it is worth it to split the terms of each hit
+_MOST_COMPLETED = 8  # words of one query: each costs a look at every word of the vault
+_MOST_WORDS = 20  # completions of one word
+_SHORTEST_PREFIX, _SHORTEST_PART = 2, 3  # letters
+_MOST_RESPELT = 40  # words of one query
+_MOST_APART = 12  # of the pairs that they fall into, those with the longest halves
+_SHORTEST_HALF = 2  # letters
+_SHORTEST_MISTYPED, _LONGEST_MISTYPED = 5, 24  # letters; with fewer, a typing error makes another word
+_ALPHABETS = ("abcdefghijklmnopqrstuvwxyz", "абвгдежзийклмнопрстуфхцчшщъыьэюя")
 
 
 class LexicalHit:
-    """A chunk that holds some of the terms, and what its score is made of."""
+    """A chunk that holds some of the terms, and the parts of its score."""
 
     def __init__(self, chunk_id: int, bm25: float) -> None:
         self.chunk_id = chunk_id
@@ -53,12 +61,12 @@ class LexicalHit:
         self.characters = 0.0  # share of the query's Han and Hangul characters in the chunk, by their idf
         self.people = 0.0  # share of the names of people and places in the query that stand in the chunk
         self.named = 0.0  # what it gets for a name or phrase of the query that it holds whole
-        self.dated = 0.0  # 1 for a note of a day that the question names, less for one of the days after
+        self.dated = 0.0  # 1 for a note of a day that the question names
         self.completed = False  # whether a completed word alone found it
 
     @property
     def factors(self) -> dict[str, float]:
-        """What its score is made of besides its own BM25."""
+        """The parts of the score besides its own BM25."""
         return {
             "note": self.note, "pairs": self.pairs, "dated": self.dated, "people": self.people,
             "characters": self.characters, "named": self.named, "completed": self.completed,
@@ -66,7 +74,7 @@ class LexicalHit:
 
     @property
     def score(self) -> float:
-        """Return the score by which the lexical ranking is ordered; larger is better."""
+        """The score by which the lexical ranking is ordered; larger is better."""
         factors = (1 + CHARACTER_WEIGHT * self.characters) * (1 + DATE_WEIGHT * self.dated)
         factors *= 1 + PERSON_WEIGHT * self.people
         return (self.bm25 + NOTE_WEIGHT * self.note + PAIR_WEIGHT * self.pairs) * factors + self.named
@@ -90,7 +98,11 @@ def lexical_search(db: Tables, text: str, wanted: Filter, *, depth: int = CANDID
     present = [term for term in asked if term in known]
     completed = complete(db, text, frozenset(asked).difference(present))
     spelt = other_spellings(db, text)
-    present = list(dict.fromkeys([*_rarest(db, present), *spelt]))
+    if len(present) > MOST_TERMS:
+        frequency = db.frequencies(present)
+        rarest = set(sorted(present, key=frequency.__getitem__)[:MOST_TERMS])
+        present = [term for term in present if term in rarest]
+    present = list(dict.fromkeys([*present, *spelt]))
     pairs = _pairs(text)
     words = {word for form in (*present, *pairs) for word in form.split(" ")}
     read = partial(_read_closer, db, wanted, words if len(present) + len(pairs) > _MANY_FORMS else None)
@@ -100,8 +112,8 @@ def lexical_search(db: Tables, text: str, wanted: Filter, *, depth: int = CANDID
         hits, closer = _with_completed(hits, more), dict(sorted({**closer, **closer_of_more}.items()))
     _look_closer(hits, closer, text, wanted.today, present, pairs, _names(text, asked, completed, spelt))
     hits.sort(key=lambda hit: (hit.completed, -hit.score, hit.chunk_id))
-    dropped = max(0, len(asked) - MOST_TERMS)
     best = tuple(closer[hits[0].chunk_id].terms.split(" ")) if hits else ()
+    dropped = max(0, len(asked) - MOST_TERMS)
     return Lexical(tuple(hits), tuple(asked[:MOST_TERMS]), completed, tuple(spelt), dropped, best)
 
 
@@ -124,14 +136,6 @@ def inverse_frequencies(db: Tables, terms: Iterable[str]) -> dict[str, float]:
 def inverse_frequency(count: int, frequency: int) -> float:
     """Return the idf of a term that *frequency* of *count* chunks hold (Robertson and Spärck Jones, never negative)."""
     return math.log(1 + (count - frequency + 0.5) / (frequency + 0.5))
-
-
-def _rarest(db: Tables, terms: list[str]) -> list[str]:
-    if len(terms) <= MOST_TERMS:
-        return terms
-    frequency = db.frequencies(terms)
-    kept = set(sorted(terms, key=frequency.__getitem__)[:MOST_TERMS])
-    return [term for term in terms if term in kept]
 
 
 class _Closer(NamedTuple):
@@ -180,7 +184,7 @@ def _with_completed(hits: list[LexicalHit], more: list[LexicalHit]) -> list[Lexi
 class _Name(NamedTuple):
     """A name or phrase of the query: the terms that show it whole, and its share of the query's terms."""
 
-    forms: frozenset[str]  # as they stand between terms
+    forms: frozenset[str]  # with a space on both sides
     share: float
 
 
@@ -194,17 +198,11 @@ def _names(
     """
     meant = {stem(word): completed_terms({word: words}) for word, words in completed.items()}
     typed = [([whole, *meant.get(whole, ())], terms) for whole, terms in query_names(text).items()]
-    typed += [([" ".join(words)], tuple(words)) for words in map(_without_edges, stretches(text)) if len(words) > 1]
+    typed += [([" ".join(words)], tuple(words)) for words in stretches(text) if len(words) > 1]
     apart = [([f"{form} {words}"], tuple(words.split(" "))) for form, words in spelt.items() if " " in words]
     share = {terms: len(set(terms).intersection(asked)) / len(asked) for _, terms in typed + apart}
-    told = typed + [(forms, terms) for forms, terms in apart if share[terms] > 0.5]
-    return [_Name(frozenset(f" {form} " for form in forms), share[terms]) for forms, terms in told]
-
-
-def _without_edges(words: Sequence[str]) -> Sequence[str]:
-    """Return *words* from the first to the last that is no function word."""
-    telling = [at for at, word in enumerate(words) if not is_stop_word(word)]
-    return words[telling[0] : telling[-1] + 1] if telling else ()
+    named = typed + [(forms, terms) for forms, terms in apart if share[terms] > 0.5]
+    return [_Name(frozenset(f" {form} " for form in forms), share[terms]) for forms, terms in named]
 
 
 def _pairs(text: str) -> list[str]:
@@ -222,11 +220,12 @@ def _look_closer(
     pairs: Sequence[str],
     names: Sequence[_Name],
 ) -> None:
+    """Fill in the parts of the score of *hits*; how telling a term is, the candidates show well enough."""
     people = [f" {term} " for term in capitalised_terms(text)]
     days = asked_days(text, today)
-    # How telling a character or a term is, the candidates show well enough; counting it in the whole index takes a
-    # search.
-    idf = _idf_among([each.content for each in closer.values()], query_characters(text))
+    contents = [each.content for each in closer.values()]
+    counts = {char: sum(char in content for content in contents) for char in query_characters(text)}
+    idf = {char: inverse_frequency(len(contents), count) for char, count in counts.items() if count}
     weight_of_all = sum(idf.values()) or 1.0
     weight_of_pairs = _weight_of_pairs(closer, pairs)
     notes = _bm25_of_notes(closer.values(), terms)
@@ -236,7 +235,7 @@ def _look_closer(
         hit.pairs = weight_of_pairs[hit.chunk_id]
         hit.characters = sum(weight for char, weight in idf.items() if char in place.content) / weight_of_all
         hit.people = sum(name in place.terms for name in people) / (len(people) or 1)
-        hit.dated = days.nearness(place.date)
+        hit.dated = float(days.has(place.date))
     best = max((hit.score for hit in hits), default=0.0)
     for hit in (hit for hit in hits if names and not hit.completed):
         held = closer[hit.chunk_id].terms
@@ -263,12 +262,6 @@ def _read_closer(db: Tables, wanted: Filter, words: set[str] | None, chunk_ids: 
         place = (fact_id, len(terms)) if fact_id else (note_id, size)
         closer[chunk_id] = _Closer(f"{title} {heading} {text}", f" {terms} ", held, date, *place)
     return closer
-
-
-def _idf_among(texts: Sequence[str], wanted: Iterable[str]) -> dict[str, float]:
-    """Return the idf, among *texts*, of those of *wanted* that stand in any of them."""
-    counts = {each: sum(each in text for text in texts) for each in wanted}
-    return {each: inverse_frequency(len(texts), count) for each, count in counts.items() if count}
 
 
 def _weight_of_pairs(closer: Mapping[int, _Closer], pairs: Sequence[str]) -> dict[int, float]:
@@ -298,37 +291,24 @@ def _bm25_of_notes(chunks: Collection[_Closer], terms: Iterable[str]) -> dict[in
         held = [(note, text) for note, text, words in texts if words is None or needed <= words]
         counts = [(note, count) for note, text in held if (count := text.count(phrase))]
         idf = inverse_frequency(len(chunks), len(counts))
-        of_notes: dict[int | str, int] = {}
+        of_notes: Counter[int | str] = Counter()
         for note, count in counts:
-            of_notes[note] = of_notes.get(note, 0) + count
+            of_notes[note] += count
         for note, count in of_notes.items():
             score[note] += idf * count * (K1 + 1) / (count + norm[note])
     return score
 
 
-MOST_COMPLETED = 8  # words of one query: each costs a look at every word of the vault
-MOST_WORDS = 20  # completions of one word
-SHORTEST_PREFIX = 2
-SHORTEST_PART = 3
-MOST_RESPELT = 40  # words of one query
-MOST_APART = 12  # of the pairs that they fall into, those with the longest halves
-LONGEST_RESPELT, SHORTEST_HALF = 24, 2  # letters
-SHORTEST_MISTYPED, LONGEST_MISTYPED = 5, 24  # letters; with fewer, a typing error makes another word
-_ALPHABETS = ("abcdefghijklmnopqrstuvwxyz", "абвгдежзийклмнопрстуфхцчшщъыьэюя")
-_LAST = "\U0010ffff"
-
-
 def complete(db: Tables, text: str, absent: frozenset[str]) -> dict[str, tuple[str, ...]]:
     """Return the words that may be meant by each word of *text*, or part of one, that occurs nowhere.
 
-    `authen` gives `authentication`, and `deploiment` `deployment`.
-
-    *absent* are the terms of the query that occur nowhere.
+    It is tried as a prefix, then as a part of words, then as mistyped: `authen` gives `authentication`, `deploiment`
+    `deployment`. *absent* are the terms of the query that occur nowhere.
     """
     words = [form for word in query_words(text) for form in _absent_forms(word, absent)]
     runs = [run for run in unspaced_runs(text) if absent.issuperset(query_terms(run))]
-    completed = {word: tuple(_words_like(db, word)) for word in words[:MOST_COMPLETED]}
-    completed |= {run: tuple(dict.fromkeys(run)) for run in runs[:MOST_COMPLETED]}
+    completed = {word: tuple(_words_like(db, word)) for word in words[:_MOST_COMPLETED]}
+    completed |= {run: tuple(dict.fromkeys(run)) for run in runs[:_MOST_COMPLETED]}
     return {word: words for word, words in completed.items() if words}
 
 
@@ -337,7 +317,7 @@ def _absent_forms(word: str, absent: frozenset[str]) -> Iterator[str]:
     whole = joined(word)
     if stem(whole) in absent:
         yield whole
-        parts = (part for part in sorted(words_of(word) - {whole}) if part.isalpha() and len(part) >= SHORTEST_MISTYPED)
+        parts = sorted(part for part in words_of(word) - {whole} if part.isalpha() and len(part) >= _SHORTEST_MISTYPED)
         yield from (part for part in parts if stem(part) in absent)
 
 
@@ -346,7 +326,7 @@ def other_spellings(db: Tables, text: str) -> dict[str, str]:
 
     `log in` gives `login: log in`, and `login` gives `log in: login`; all are terms, or phrases of terms.
     """
-    words = [word if len(word) <= LONGEST_RESPELT else "" for word in plain_words(text)[:MOST_RESPELT]]
+    words = [word if len(word) <= _LONGEST_MISTYPED else "" for word in plain_words(text)[:_MOST_RESPELT]]
     together = {
         "".join(some): " ".join(map(stem, some))
         for count in (2, 3, 4)
@@ -357,7 +337,7 @@ def other_spellings(db: Tables, text: str) -> dict[str, str]:
         (word[:at], word[at:])
         for word in words
         if not is_stop_word(word)
-        for at in range(SHORTEST_HALF, len(word) - SHORTEST_HALF + 1)
+        for at in range(_SHORTEST_HALF, len(word) - _SHORTEST_HALF + 1)
     }
     known = set(db.known_words({*together, *(half for halves in apart for half in halves)}))
     # Where the vault itself mostly writes `go to`, its one `go-to` is another word.
@@ -367,7 +347,7 @@ def other_spellings(db: Tables, text: str) -> dict[str, str]:
         if db.phrase_frequency(stem(word)) >= db.phrase_frequency(together[word])
     }
     halved = sorted(filter(known.issuperset, apart), key=lambda halves: (-min(map(len, halves)), halves))
-    spelt |= {" ".join(map(stem, halves)): stem("".join(halves)) for halves in halved[:MOST_APART]}
+    spelt |= {" ".join(map(stem, halves)): stem("".join(halves)) for halves in halved[:_MOST_APART]}
     return {form: typed for form, typed in spelt.items() if db.phrase_frequency(form)}
 
 
@@ -378,12 +358,12 @@ def completed_terms(completed: Mapping[str, tuple[str, ...]]) -> list[str]:
 
 def _words_like(db: Tables, word: str) -> list[str]:
     found: list[str] = []
-    if len(word) >= SHORTEST_PREFIX:
+    if len(word) >= _SHORTEST_PREFIX:
         begins = "SELECT word FROM word WHERE word > ? AND word < ? ORDER BY length(word), word"
-        found = _first_living(db, (row[0] for row in db.execute(begins, (word, word + _LAST))))
-    if not found and len(word) >= SHORTEST_PART:
+        found = _first_living(db, (row[0] for row in db.execute(begins, (word, word + "\U0010ffff"))))
+    if not found and len(word) >= _SHORTEST_PART:
         found = _first_living(db, sorted(db.words_with(word), key=lambda each: (len(each), each)))
-    if not found and SHORTEST_MISTYPED <= len(word) <= LONGEST_MISTYPED:
+    if not found and _SHORTEST_MISTYPED <= len(word) <= _LONGEST_MISTYPED:
         found = _first_living(db, db.known_words(_one_slip_away(word)))
     return found
 
@@ -405,7 +385,7 @@ def _first_living(db: Tables, words: Iterable[str]) -> list[str]:
     """Return the first words that still occur: words stay in their table when the last note with them goes."""
     found: list[str] = []
     left = iter(words)
-    while len(found) < MOST_WORDS and (some := list(islice(left, MOST_WORDS))):
+    while len(found) < _MOST_WORDS and (some := list(islice(left, _MOST_WORDS))):
         living = db.occurring({stem(word) for word in some})
         found += [word for word in some if stem(word) in living]
-    return found[:MOST_WORDS]
+    return found[:_MOST_WORDS]

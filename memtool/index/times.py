@@ -47,14 +47,14 @@ def asked_dates(query: str) -> list[re.Pattern[str]]:
     """Return patterns that the ISO dates *query* speaks of match: of a day, a month, or a day of any year."""
     if not _may_name_a_date(query):
         return []  # most questions; compiling the forms takes longer than a search
-    query = re.sub(_HAN_MONTH, lambda match: str(_han_number(match[0])), query)
+    query = re.sub(_HAN_MONTH, _in_digits, query)
     asked = {_iso_pattern(match.groupdict()) for form in _forms() for match in re.finditer(form, query, re.IGNORECASE)}
     return [re.compile(pattern) for pattern in sorted(asked - {""})]
 
 
 def is_date(text: str) -> re.Pattern[str] | None:
     """Return the pattern of the ISO dates that *text* is the name of (`8 May`, `in March`, 三月); else None."""
-    named = re.sub(_HAN_MONTH, lambda match: str(_han_number(match[0])), text)
+    named = re.sub(_HAN_MONTH, _in_digits, text)
     first, _, rest = named.partition(" ")
     named = rest if first.lower() in words("before_months") else named
     ways = (named, f"{words('before_months')[0]} {named}")
@@ -65,9 +65,10 @@ def is_date(text: str) -> re.Pattern[str] | None:
     return None
 
 
-def _han_number(text: str) -> int:
-    _, ten, ones = text.rpartition("十")
-    return (10 if ten else 0) + (_HAN.index(ones) + 1 if ones else 0)
+def _in_digits(match: re.Match[str]) -> str:
+    """Return the number of a month that was written in Han characters."""
+    _, ten, ones = match[0].rpartition("十")
+    return str((10 if ten else 0) + (_HAN.index(ones) + 1 if ones else 0))
 
 
 def _may_name_a_date(query: str) -> bool:
@@ -118,7 +119,6 @@ def _forms() -> tuple[str, ...]:
     )
 
 
-_SHORTLY_AFTER = 0.4  # of a day that is asked for: what was done is often written down later
 _ANY_DAY = "[0-9]{2}"
 _YEARS = 4  # in which each day of a calendar comes at least once
 _BETWEEN = r"[\s,的]*(?:on|am|le|el|の)?\s*"  # a week and its day: "last week on Monday", 上周的星期三
@@ -162,22 +162,11 @@ class AskedDays(NamedTuple):
     patterns: tuple[re.Pattern[str], ...] = ()
     spans: tuple[Days, ...] = ()
 
-    def nearness(self, date: str) -> float:
-        """Return 1 for a *date* that is asked for, less for one of the three days after a day that is, else 0."""
-        if not date or not (self.patterns or self.spans):
-            return 0.0
-        if self._asks(date):
-            return 1.0
-        with suppress(ValueError, OverflowError):
-            day = dt.date.fromisoformat(date[:10])
-            if any(self._asks((day - dt.timedelta(back)).isoformat(), is_day=True) for back in (1, 2, 3)):
-                return _SHORTLY_AFTER
-        return 0.0
-
-    def _asks(self, date: str, *, is_day: bool = False) -> bool:
-        patterns = (each for each in self.patterns if not (is_day and each.pattern.endswith(_ANY_DAY)))
-        spans = (each for each in self.spans if not (is_day and each.since != each.until))
-        return any(each.fullmatch(date) for each in patterns) or any(each.since <= date <= each.until for each in spans)
+    def has(self, date: str) -> bool:
+        """Return whether *date*, an ISO date or empty, is asked for."""
+        return any(each.fullmatch(date) for each in self.patterns) or any(
+            each.since <= date <= each.until for each in self.spans if date
+        )
 
 
 def asked_days(text: str, today: dt.date) -> AskedDays:
