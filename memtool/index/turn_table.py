@@ -1,8 +1,8 @@
 """The words of the kept sources of sessions, in a table of their own: `turns.sqlite` beside the generations.
 
     source      a file of `transcripts/` and its stamp
-    turn        a turn of it, with the checksum of its line: of a session that goes on only the last one is read again
-    part        some lines of a turn, a document of the full-text index
+    part        some lines of a turn, a document of the full-text index, with the checksum of the turn's line: of a
+                session that goes on only the last turn is read again
 
 It holds terms and no text, and is made of the files alone, by the worker, by `memtool index` and after an import: no
 hook and no search waits for it. What a hit says is read from its source (`memtool.index.turns`).
@@ -30,7 +30,7 @@ from memtool.vault.sources import FOLDER, SUFFIX, KeptSource, lines_in, list_sou
 from memtool.workspace import Workspace
 
 SIZE = 400  # characters of a part
-_VERSION = 1
+_VERSION = 2
 _MOST = 33_554_432  # characters of a session that are read: as many as memtool keeps
 _AT_ONCE = 50  # sources of a transaction
 _REFUSED = (  # what another process or the disk refuses; any other error is damage
@@ -45,15 +45,11 @@ CREATE TABLE source (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, session TEXT NOT NULL,
     size INTEGER NOT NULL, ended_at REAL NOT NULL
 );
-CREATE TABLE turn (
-    id INTEGER PRIMARY KEY, source_id INTEGER NOT NULL, number INTEGER NOT NULL, mark INTEGER NOT NULL
-);
-CREATE INDEX turn_of_source ON turn (source_id);
 CREATE TABLE part (
     id INTEGER PRIMARY KEY AUTOINCREMENT,  -- never used twice: the terms of a part that is gone stay for a while
-    turn_id INTEGER NOT NULL, number INTEGER NOT NULL
+    source_id INTEGER NOT NULL, turn INTEGER NOT NULL, mark INTEGER NOT NULL, number INTEGER NOT NULL
 );
-CREATE INDEX part_of_turn ON part (turn_id);
+CREATE INDEX part_of_source ON part (source_id, turn);
 CREATE VIRTUAL TABLE part_terms USING fts5 (
     terms, content = '', tokenize = "ascii tokenchars '{schema.TERM_CHARACTERS}'"
 );
@@ -75,13 +71,6 @@ class FollowedSources(NamedTuple):
     read: int = 0
     gone: int = 0
     unread: int = 0
-
-
-class Missing(NamedTuple):
-    """The part of the sources that the table does not hold: *sources* that are new or have changed, *of* how many."""
-
-    sources: int
-    of: int
 
 
 def follow_sources(place: Place, *, rebuild: bool = False) -> FollowedSources:
@@ -143,13 +132,13 @@ def _is_damage(error: sqlite3.DatabaseError) -> bool:
     return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF not in _REFUSED
 
 
-def missing_sources(db: sqlite3.Connection | None, vault: Vault) -> Missing:
-    """Return how many of the vault's sources *db* does not hold as they are."""
+def missing_sources(db: sqlite3.Connection | None, vault: Vault) -> tuple[int, int]:
+    """Return how many of the vault's sources *db* does not hold as they are, and how many there are."""
     if db is not None and _folders(vault) == _meta(db, "folders"):
-        return Missing(0, 0)
+        return 0, 0
     kept = list_sources(vault)
     known = _stamps(db) if db is not None else {}
-    return Missing(sum(known.get(one.name) != _stamp(one) for one in kept), len(kept))
+    return sum(known.get(one.name) != (one.size, one.ended_at) for one in kept), len(kept)
 
 
 def lines_of_turn(fields: Mapping[str, Any]) -> Iterator[TurnLine]:
@@ -200,18 +189,15 @@ def turns_in(content: bytes) -> Iterator[tuple[bytes, dict[str, Any]]]:
 
 def _follow(place: Place, path: Path) -> FollowedSources:
     generations.make_folder(path.parent)
-    if not path.exists():
-        path.touch(mode=0o600)
-    with contextlib.closing(schema.connect(path)) as db:
-        if not _fits(db) or _is_worn(db):
-            db.close()
-            _remove(path)
-            path.touch(mode=0o600)
-            return _filled(place, path)
-        return _updated(place, db)
-
-
-def _filled(place: Place, path: Path) -> FollowedSources:
+    if path.exists():
+        with contextlib.closing(schema.connect(path)) as db:
+            living, made = (
+                db.execute("SELECT count(*), coalesce(max(id), 0) FROM part").fetchone() if _fits(db) else (0, 1)
+            )
+            if not 3 * (made - living) > made > _AT_ONCE and _fits(db):  # fewer than a third of the terms are stale
+                return _updated(place, db)
+        _remove(path)
+    path.touch(mode=0o600)
     with contextlib.closing(schema.connect(path)) as db:
         db.execute("PRAGMA journal_mode = WAL")
         db.executescript(_TABLES)
@@ -226,12 +212,12 @@ def _filled(place: Place, path: Path) -> FollowedSources:
 def _updated(place: Place, db: sqlite3.Connection) -> FollowedSources:
     folders = _folders(place.vault)
     known, kept = _stamps(db), {one.name: one for one in list_sources(place.vault)}
-    changed = [one for one in kept.values() if known.get(one.name) != _stamp(one)]
-    gone = [name for name in known if name not in kept]
+    changed = [one for one in kept.values() if known.get(one.name) != (one.size, one.ended_at)]
+    gone = [(name,) for name in known if name not in kept]
     unread = 0
     with _transaction(db):
-        for name in gone:
-            _drop(db, name)
+        db.executemany("DELETE FROM part WHERE source_id = (SELECT id FROM source WHERE name = ?)", gone)
+        db.executemany("DELETE FROM source WHERE name = ?", gone)
     for start in range(0, len(changed), _AT_ONCE):
         with _transaction(db):
             unread += sum(not _read(place.vault, db, one) for one in changed[start : start + _AT_ONCE])
@@ -245,36 +231,29 @@ def _read(vault: Vault, db: sqlite3.Connection, one: KeptSource) -> bool:
 
     One that cannot is noted with its stamp, too, so that it is not tried again as long as it is the same file.
     """
-    size, ended_at = _stamp(one)
     insert = (
         "INSERT INTO source (name, session, size, ended_at) VALUES (?, '', ?, ?)"
         " ON CONFLICT (name) DO UPDATE SET size = excluded.size, ended_at = excluded.ended_at RETURNING id"
     )
-    source_id = db.execute(insert, (one.name, size, ended_at)).fetchone()[0]
-    find = "SELECT number, id, mark FROM turn WHERE source_id = ?"
-    old = {number: (turn_id, mark) for number, turn_id, mark in db.execute(find, (source_id,))}
+    source_id = db.execute(insert, (one.name, one.size, one.ended_at)).fetchone()[0]
+    old = dict(db.execute("SELECT DISTINCT turn, mark FROM part WHERE source_id = ?", (source_id,)))
+    forget = "DELETE FROM part WHERE source_id = ? AND turn = ?"
     is_read, room = True, _MOST
     try:
         content = read_lines(vault, ref_of(one))
-        db.execute("UPDATE source SET session = ? WHERE id = ?", (_session_in(content), source_id))
+        head = next(objects_in(content.partition(b"\n")[0]), {})
+        db.execute("UPDATE source SET session = ? WHERE id = ?", (_text(head, "session"), source_id))
         for number, (line, fields) in enumerate(turns_in(content), 1):
             room -= len(line)
             if room < 0:
                 break
-            turn_id, mark = old.pop(number, (0, -1))
-            if mark != (now := zlib.crc32(line)):
-                _forget_turn(db, turn_id)
-                _add(db, source_id, number, now, fields)
+            if (mark := zlib.crc32(line)) != old.pop(number, None):
+                db.execute(forget, (source_id, number))
+                _add(db, (source_id, number, mark), fields)
     except MemtoolError:
         is_read = False
-    for turn_id, _ in old.values():
-        _forget_turn(db, turn_id)
+    db.executemany(forget, [(source_id, number) for number in old])
     return is_read
-
-
-def _session_in(content: bytes) -> str:
-    """Return the id of the session that the first line of a source names."""
-    return next((_text(head, "session") for head in objects_in(content.partition(b"\n")[0])), "")
 
 
 def ref_of(one: KeptSource) -> str:
@@ -282,11 +261,10 @@ def ref_of(one: KeptSource) -> str:
     return f"{FOLDER}/{one.path.parent.name}/{one.name}{SUFFIX}"
 
 
-def _add(db: sqlite3.Connection, source_id: int, number: int, mark: int, fields: Mapping[str, Any]) -> None:
-    values = (source_id, number, mark)
-    turn_id = db.execute("INSERT INTO turn (source_id, number, mark) VALUES (?, ?, ?)", values).lastrowid
+def _add(db: sqlite3.Connection, turn: tuple[int, int, int], fields: Mapping[str, Any]) -> None:
+    insert = "INSERT INTO part (source_id, turn, mark, number) VALUES (?, ?, ?, ?)"
     for at, part in enumerate(parts_of(lines_of_turn(fields))):
-        part_id = db.execute("INSERT INTO part (turn_id, number) VALUES (?, ?)", (turn_id, at)).lastrowid
+        part_id = db.execute(insert, (*turn, at)).lastrowid
         terms = " ".join(telling_terms(" ".join(line.text for line in part)))
         db.execute("INSERT INTO part_terms (rowid, terms) VALUES (?, ?)", (part_id, terms))
 
@@ -294,18 +272,6 @@ def _add(db: sqlite3.Connection, source_id: int, number: int, mark: int, fields:
 def telling_terms(text: str) -> list[str]:
     """Return the terms of *text* that somebody asks for: no function words, and characters in pairs only."""
     return [term for term in index_terms(text) if not is_stop_word(term) and not (len(term) == 1 and is_unspaced(term))]
-
-
-def _forget_turn(db: sqlite3.Connection, turn_id: int) -> None:
-    db.execute("DELETE FROM part WHERE turn_id = ?", (turn_id,))
-    db.execute("DELETE FROM turn WHERE id = ?", (turn_id,))
-
-
-def _drop(db: sqlite3.Connection, name: str) -> None:
-    source_id = db.execute("SELECT id FROM source WHERE name = ?", (name,)).fetchone()[0]
-    for (turn_id,) in db.execute("SELECT id FROM turn WHERE source_id = ?", (source_id,)).fetchall():
-        _forget_turn(db, turn_id)
-    db.execute("DELETE FROM source WHERE id = ?", (source_id,))
 
 
 @contextlib.contextmanager
@@ -316,9 +282,8 @@ def _transaction(db: sqlite3.Connection) -> Iterator[None]:
 
 
 def _fits(db: sqlite3.Connection) -> bool:
-    return db.execute("PRAGMA user_version").fetchone()[0] == _VERSION and _meta(db, "fingerprint") == (
-        schema.fingerprint()
-    )
+    is_ours = db.execute("PRAGMA user_version").fetchone()[0] == _VERSION
+    return bool(is_ours) and _meta(db, "fingerprint") == schema.fingerprint()
 
 
 def _is_worn(db: sqlite3.Connection) -> bool:
@@ -335,10 +300,6 @@ def _meta(db: sqlite3.Connection, key: str) -> str:
 def _stamps(db: sqlite3.Connection) -> dict[str, tuple[int, float]]:
     rows = db.execute("SELECT name, size, ended_at FROM source")
     return {name: (size, ended_at) for name, size, ended_at in rows}
-
-
-def _stamp(one: KeptSource) -> tuple[int, float]:
-    return one.size, one.ended_at
 
 
 def _folders(vault: Vault) -> str:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -71,20 +71,15 @@ def find_turns(index: Index, text: str, wanted: Filter, *, limit: int) -> FoundT
         found = FoundTurns()
         try:
             if db is not None:
-                found = _found(index, db, text, wanted._replace(kinds=()), limit)
-            missing = missing_sources(db, index.place.vault)
+                idf, asked = _weighed(db, query_terms(text))
+                hits = _hits(index, db, _best_of_sessions(db, asked, limit), idf, wanted._replace(kinds=()))
+                found = FoundTurns(tuple(islice(hits, limit)), idf)
+            missing, of = missing_sources(db, index.place.vault)
         except sqlite3.DatabaseError as error:  # damaged, or written to for longer than our patience
             drop_damaged(index.place, error)
-            missing = missing_sources(None, index.place.vault)
-    which = f"the turns of {missing.sources:,} of {missing.of:,} kept sessions"
-    notice = f"{which} are not searched yet; `memtool index` reads them"
-    return found._replace(notices=(notice,) if missing.sources else ())
-
-
-def _found(index: Index, db: sqlite3.Connection, text: str, wanted: Filter, limit: int) -> FoundTurns:
-    idf, asked = _weighed(db, query_terms(text))
-    best = islice(_best_of_sessions(db, asked).items(), limit + _SESSIONS)
-    return FoundTurns(tuple(islice(_hits(index, db, best, idf, wanted), limit)), idf)
+            missing, of = missing_sources(None, index.place.vault)
+    notice = f"the turns of {missing:,} of {of:,} kept sessions are not searched yet; `memtool index` reads them"
+    return found._replace(notices=(notice,) if missing else ())
 
 
 def with_turns(index: Index, found: SearchResult, text: str, wanted: Filter, *, limit: int) -> SearchResult:
@@ -117,14 +112,14 @@ def _weighed(db: sqlite3.Connection, terms: Sequence[str]) -> tuple[dict[str, fl
 def _hits(
     index: Index,
     db: sqlite3.Connection,
-    best: Iterable[tuple[tuple[str, str], list[tuple[int, int]]]],
+    best: Mapping[tuple[str, str], list[tuple[int, int]]],
     idf: Mapping[str, float],
     wanted: Filter,
 ) -> Iterator[Found]:
     """Give the best turn of each session, best first."""
     from memtool.index.lookup import find_session
 
-    for (name, session), places in best:
+    for (name, session), places in best.items():
         note = find_session(index, session, wanted)
         if note is None:
             continue
@@ -133,20 +128,22 @@ def _hits(
             yield hit
 
 
-def _best_of_sessions(db: sqlite3.Connection, terms: Sequence[str]) -> dict[tuple[str, str], list[tuple[int, int]]]:
-    """Return for each source and its session, best first, its best parts: numbers of the turn and of the part in it."""
+def _best_of_sessions(
+    db: sqlite3.Connection, terms: Sequence[str], limit: int
+) -> dict[tuple[str, str], list[tuple[int, int]]]:
+    """Return for the best sources and their sessions, best first, the best parts: numbers of the turn and part."""
     if not terms:
         return {}
     best = "SELECT rowid AS id, -rank AS score FROM part_terms WHERE part_terms MATCH ? ORDER BY score DESC LIMIT ?"
     rows = db.execute(
-        f"SELECT s.name, s.session, t.number, p.number, m.score FROM ({best}) AS m JOIN part AS p ON p.id = m.id"
-        " JOIN turn AS t ON t.id = p.turn_id JOIN source AS s ON s.id = t.source_id ORDER BY m.score DESC, m.id",
+        f"SELECT s.name, s.session, p.turn, p.number FROM ({best}) AS m JOIN part AS p ON p.id = m.id"
+        " JOIN source AS s ON s.id = p.source_id ORDER BY m.score DESC, m.id",
         (" OR ".join(f'"{term}"' for term in terms), _DEPTH),
     )
     found: dict[tuple[str, str], list[tuple[int, int]]] = {}
-    for name, session, turn, part, _ in rows:
+    for name, session, turn, part in rows:
         found.setdefault((name, session), []).append((turn, part))
-    return found
+    return dict(islice(found.items(), limit + _SESSIONS))
 
 
 def _turn_hit(
