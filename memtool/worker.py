@@ -57,7 +57,7 @@ def work_off(work: Workspace) -> tuple[Drained, list[LogEntry]]:
             gather_standing(work.vault)
             catch_up(work)
             catch_up_turns(work)
-    except Exception as error:  # nobody may be watching: see memtool.capture.queue
+    except Exception as error:  # no one may be watching: see memtool.capture.queue
         folders = [work.vault.state_path, outer_folder(work.vault.root, work.cache)]
         log(folders, _entry(work, f"{type(error).__name__}: {error}"))
         raise

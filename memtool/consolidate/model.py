@@ -38,7 +38,7 @@ from memtool.workspace import Workspace
 
 PURPOSE = "facts"
 _LEAST_SESSIONS = 2  # of a project, for a model to be asked
-_ROLES = (DECISION, RULE, FIX, FINDING)  # of lines that a fact may stand on
+_ROLES = (DECISION, RULE, FIX, FINDING)  # of lines that a fact may be made of
 _FEW = 2  # words that two clauses share at least, to be about the same
 _CLAUSE = re.compile(r"→|[;；。，]|[,.]\s")
 _CATEGORIES = ("decision", "preference", "architecture", "configuration", "code", "bug", "project")

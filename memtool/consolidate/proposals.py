@@ -103,7 +103,7 @@ class Proposal(NamedTuple):
         category: of the fact.
         author: who said it.
         project: where it belongs; empty for no project.
-        spans: the words that it stands on, the newest last.
+        spans: the words that support it, the newest last.
         evidence: in words, for a reader.
         at: when it was said last, ISO.
         confidence: from 0 to 1.

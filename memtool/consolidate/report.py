@@ -131,7 +131,7 @@ def _section(title: str, lines: Iterable[str]) -> Iterator[str]:
 
 def _days(entries: Mapping[dt.date, Sequence[DailyEntry]], sessions: Sequence[SessionView]) -> Iterator[str]:
     """Give a line for each day: its edits (a file in a minute), its sessions, and a bar."""
-    edits = {day: sum(len(entry.files) for entry in told) for day, told in entries.items()}
+    edits = {day: sum(len(entry.files) for entry in own) for day, own in entries.items()}
     most = max(edits.values())
     if not (most or sessions):
         return
@@ -145,7 +145,7 @@ def _days(entries: Mapping[dt.date, Sequence[DailyEntry]], sessions: Sequence[Se
 
 def _files(entries: Mapping[dt.date, Sequence[DailyEntry]]) -> Iterator[str]:
     """Give the files that were edited most, with how often."""
-    counts = Counter((entry.project, file) for told in entries.values() for entry in told for file in entry.files)
+    counts = Counter((entry.project, file) for own in entries.values() for entry in own for file in entry.files)
     for (project, file), count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))[: limits.MOST_FILES]:
         yield f"- {f'**{project}** ' if project else ''}`{file}` ({count})"
 

@@ -1,7 +1,7 @@
 """The verdict on proposals: by the program, beside the facts that hold; and by a person, in a note that they edit.
 
 A proposal must be one claim that is understood without its session, say nothing of the moment, hold no secret, and
-stand on words that are found again. A newer fact replaces an older one only on the same named subject; where two merely
+rest on words that are found again. A newer fact replaces an older one only on the same named subject; where two merely
 seem to contradict each other, a person decides. The note of a review has an item for each proposal:
 
     - keep 9f3a1c04: always write table-driven tests
@@ -45,7 +45,7 @@ TO_DECIDE = ("new", "supersedes", "review")  # fates that a person may decide on
 _SAID = 0.85  # of the words of a claim that another text has
 _SAVED = 0.6  # the same, of what was saved in the same session
 _NAMING = 2  # words that name a subject; a Chinese character is half of one
-_LEAST_TOLD = 3  # words of a line that an agent reads anyway
+_LEAST_READ = 3  # words of a line that an agent reads anyway
 _REFERENCE = re.compile(
     r"(?i)^\W*(?:options?|variant|方案|选项)\s*\d|\bthe (?:first|second|third|last) (?:one|option)\b"
     r"|第[一二三]个?(?:方案|选项)"
@@ -100,13 +100,13 @@ class Judge:
 
     Args:
         facts: all facts of the proposals' area and of no project, whatever their status.
-        told: the words of each line of CLAUDE.md, MEMORY.md and the rules: what they say needs no fact.
+        read: the words of each line of CLAUDE.md, MEMORY.md and the rules, which agents read anyway.
         redact: removes secrets.
     """
 
-    def __init__(self, facts: Iterable[Fact], told: Sequence[frozenset[str]], redact: Callable[[str], str]) -> None:
+    def __init__(self, facts: Iterable[Fact], read: Sequence[frozenset[str]], redact: Callable[[str], str]) -> None:
         self._known = [_Known(fact, statement(fact.fact), words(fact.fact)) for fact in facts]
-        self._told = told
+        self._read = read
         self._redact = redact
 
     def judge(self, proposal: Proposal) -> Judged:
@@ -117,7 +117,7 @@ class Judge:
         same = [known.fact for known in self._known if _says_same(proposal, claim, known)]
         if same:
             return self._again(proposal, min(same, key=lambda fact: fact.status != "active"))
-        if is_said(words(proposal.text), self._told, _SAID):
+        if is_said(words(proposal.text), self._read, _SAID):
             return Judged(proposal, "rejected", "CLAUDE.md, MEMORY.md or a rule says so already")
         active = [known for known in self._known if known.fact.status == "active"]
         if old := next((known.fact for known in active if _is_about_same(proposal, claim, known)), None):
@@ -224,7 +224,7 @@ def judge_all(work: Workspace, book: FactBook, proposals: Sequence[Proposal]) ->
     found = []
     for project, own in sorted(by_project.items()):
         known = [stored.fact for stored in book if stored.project in (project, "") or stored.ref == facts_ref(project)]
-        judge = Judge(known, _told(work, project), work.redact)
+        judge = Judge(known, _read_anyway(work, project), work.redact)
         for proposal in sorted(own, key=lambda proposal: (proposal.at, -proposal.confidence)):
             found.append(judged := judge.judge(proposal))
             if judged.fate in ("new", "supersedes"):
@@ -232,17 +232,17 @@ def judge_all(work: Workspace, book: FactBook, proposals: Sequence[Proposal]) ->
     return found
 
 
-def _told(work: Workspace, project: str) -> list[frozenset[str]]:
+def _read_anyway(work: Workspace, project: str) -> list[frozenset[str]]:
     """Return the words of each line that an agent of *project* reads anyway: CLAUDE.md, MEMORY.md and the rules."""
     from memtool.recall.start.session_start import said_to_client  # which the page of the proposals does without
 
     root = root_of(work.vault, project) if project else ""
-    told = said_to_client(Path(root) if root else None, work.client_folder, work.home)
+    found = said_to_client(Path(root) if root else None, work.client_folder, work.home)
     for ref in ("MEMORY.md", f"areas/projects/{project}/rules.md"):
         with suppress(MemtoolError, OSError):
             lines = with_generated(read_text(work.vault.path(ref))[0], "").splitlines()
-            told += [said for line in lines if len(said := words(line)) >= _LEAST_TOLD]
-    return told
+            found += [said for line in lines if len(said := words(line)) >= _LEAST_READ]
+    return found
 
 
 class Choice(NamedTuple):

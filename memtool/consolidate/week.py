@@ -121,7 +121,7 @@ def read_kept(work: Workspace, name: str) -> str:
 def _folder(work: Workspace) -> Path | None:
     with suppress(MemtoolError):
         return find_state_folder(work.vault, work.cache)
-    return None  # nobody knows where the cache is
+    return None  # the place of the cache is unknown
 
 
 def keep(work: Workspace, name: str, text: str) -> None:
@@ -134,7 +134,7 @@ def keep(work: Workspace, name: str, text: str) -> None:
 
 @contextmanager
 def the_only_run(work: Workspace, week: Week, *, dry: bool) -> Iterator[None]:
-    """Keep other runs away, and remember it if this one fails: nobody may be watching."""
+    """Keep other runs away, and remember it if this one fails: no one may be watching."""
     with ExitStack() as held:
         try:
             held.enter_context(work.vault.lock("consolidate", timeout=limits.PATIENCE))

@@ -1,7 +1,7 @@
-"""Bringing an export into a vault: what is missing is written, what is there is merged or stays. One commit.
+"""An export brought into a vault in one commit: missing files are written, existing ones merged or kept.
 
-An export may come from a stranger: no path leads out of the vault or to hidden files, nothing of the vault's settings
-is taken over, secrets are removed, and prose that stands is never overwritten.
+An export may come from a stranger: no path leads out of the vault or to hidden files, settings are not imported,
+secrets are removed, and existing prose is never overwritten.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Imported(NamedTuple):
 class _Step(NamedTuple):
     fate: str
     content: str | bytes = ""
-    expected: str | None = None  # the hash of what stands
+    expected: str | None = None  # the hash of the file so far
 
 
 def import_bundle(work: Workspace, bundle: Bundle, name: str, *, dry_run: bool = False) -> Imported:
@@ -67,9 +67,9 @@ def import_bundle(work: Workspace, bundle: Bundle, name: str, *, dry_run: bool =
         wanted = [ref for ref, step in steps.items() if step.fate in (ADDED, MERGED)]
         kept = Kept()
         if wanted and not dry_run:
-            standing = [ref for ref in wanted if steps[ref].fate == MERGED]
-            if standing:
-                commit(work.vault, standing, KEEP, "what was not committed before an import")
+            existing = [ref for ref in wanted if steps[ref].fate == MERGED]
+            if existing:
+                commit(work.vault, existing, KEEP, "what was not committed before an import")
             if any(map(is_source, wanted)):
                 ignore_sources(work.vault)
             note_uncommitted(work.vault, wanted)
@@ -89,22 +89,22 @@ def _decided(work: Workspace, ref: str, content: str | bytes, refused: list[str]
             raise OutsideVault(fault)
         path = work.vault.path(ref)
         try:
-            standing = files.read_content(path)
+            existing = files.read_content(path)
         except FileNotFoundError:
-            standing = None
+            existing = None
         if isinstance(content, bytes):
             content = cleaned_source(ref, content, work.redact) if is_source(ref) else content
-            return _Step(ADDED if standing is None else SAME if standing == content else KEPT, content)
-        ours = None if standing is None else standing.decode("utf-8")
+            return _Step(ADDED if existing is None else SAME if existing == content else KEPT, content)
+        ours = None if existing is None else existing.decode("utf-8")
         if content == ours:
             return _Step(SAME)
         theirs = _facts(work, ref, ours, content, refused) if is_facts_file(ref) else work.redact(content)
-        expected = None if standing is None else files.content_hash(standing)
+        expected = None if existing is None else files.content_hash(existing)
         if ours is not None and ours == template_text(ref):
             return _Step(SAME if theirs == ours else MERGED, theirs, expected)  # no one has written there yet
         return _beside(work, ref, ours, theirs)._replace(expected=expected)
     except UnicodeDecodeError:
-        refused.append(f"'{ref}': yours is not UTF-8, so it stays")
+        refused.append(f"'{ref}': yours is not UTF-8, so it was kept")
     except (MemtoolError, OSError) as error:
         refused.append(f"{_shown(ref)}: {error}")
     return None
@@ -113,13 +113,13 @@ def _decided(work: Workspace, ref: str, content: str | bytes, refused: list[str]
 def _fault(ref: str, content: str | bytes) -> str:
     parts = ref.split("/")
     if not ref.isprintable() or "\\" in ref or re.match("[A-Za-z]:", ref):
-        return "it is no path in a vault"
+        return "it is not a path in a vault"
     if len(parts) > limits.DEEPEST or any(not part or part.startswith(".") or _is_long(part) for part in parts):
         return "its path is hidden, leads out of the vault, or is too long"
     if ref == SETTINGS_FILE:
-        return "settings are not taken over"
+        return "settings are not imported"
     if isinstance(content, str) and not is_note_name(parts[-1]):
-        return "it is no note"
+        return "it is not a note"
     return "it is too large" if isinstance(content, str) and len(content) > limits.LARGEST_NOTE else ""
 
 
@@ -132,7 +132,7 @@ def _shown(ref: str) -> str:
 
 
 def _beside(work: Workspace, ref: str, ours: str | None, theirs: str) -> _Step:
-    """Return the text *theirs* put together with *ours*. Prose that differs stays as its owner has it."""
+    """Return the text *theirs* put together with *ours*. Prose that differs is kept as its owner has it."""
     if ours is None:
         return _Step(ADDED, theirs)
     if theirs == ours:
@@ -198,7 +198,7 @@ def _without_secrets(work: Workspace, value: Any) -> Any:  # noqa: ANN401  (what
 
 
 def _written(work: Workspace, ref: str, step: _Step, refused: list[str]) -> bool:
-    """Write one file, if it stands as it was read; a whole import may be repeated, so nobody waits for the disk."""
+    """Write one file, if it is as it was read; a whole import may be repeated, so nothing waits for the disk."""
     try:
         path = work.vault.path(ref)
         if isinstance(step.content, str):

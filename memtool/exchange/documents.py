@@ -88,7 +88,7 @@ def _count_of(text: str, ref: str, form: str, problems: list[str]) -> int:
         return 0
     count = len(facts_in(text, ref))
     if lost := len(raw_facts(text, ref)) - count:
-        problems.append(f"{lost} of '{ref}' were left out: they are no facts, or hold half a character")
+        problems.append(f"{lost} of '{ref}' were left out: they are not facts, or hold half a character")
     return count
 
 
@@ -196,9 +196,9 @@ def _of_json(text: str) -> dict[str, str | bytes]:
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise BrokenVaultFile(f"it is no JSON: {error}", hint=_WANTED) from None
+        raise BrokenVaultFile(f"it is not JSON: {error}", hint=_WANTED) from None
     if not isinstance(document, dict) or document.get("kind") != _KIND:
-        raise BrokenVaultFile("it is no export of memtool", hint=_WANTED)
+        raise BrokenVaultFile("it is not an export of memtool", hint=_WANTED)
     _check_format(document.get("format"))
     bundle: dict[str, str | bytes] = {}
     facts: dict[str, list[Any]] = {}
@@ -256,7 +256,7 @@ def _comment(value: object) -> str:
 def _of_markdown(text: str) -> dict[str, str | bytes]:
     head = _HEAD.match(text)
     if head is None:
-        raise BrokenVaultFile("it is no export of memtool", hint=_WANTED)
+        raise BrokenVaultFile("it is not an export of memtool", hint=_WANTED)
     _check_format(int(head[1]))
     bundle: dict[str, str | bytes] = {}
     mark = re.escape(head[2])
@@ -276,7 +276,7 @@ def _tar(bundle: Bundle) -> bytes:
     with tarfile.open(fileobj=out, mode="w", format=tarfile.PAX_FORMAT) as archive:
         for ref, content in sorted(bundle.items()):
             data = content.encode("utf-8") if isinstance(content, str) else content
-            member = tarfile.TarInfo(ref)  # nobody's, from 1970: two exports of one content are equal
+            member = tarfile.TarInfo(ref)  # without an owner, from 1970: two exports of one content are equal
             member.size = len(data)
             archive.addfile(member, io.BytesIO(data))
     return out.getvalue()
@@ -306,5 +306,5 @@ def _of_tar(content: bytes) -> tuple[dict[str, str | bytes], list[str]]:
 
 def _fault(member: tarfile.TarInfo) -> str:
     if not member.isreg() or member.issparse():
-        return "it is no plain file"
+        return "it is not a plain file"
     return "it is too large" if member.size > limits.LARGEST_FILE else ""

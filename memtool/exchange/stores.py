@@ -107,7 +107,7 @@ def read_store(name: str, path: Path) -> list[Item]:
         OverflowError,
         RecursionError,
     ) as error:
-        raise UsageError(f"'{path}' is not what {store.title} keeps: {error}") from None
+        raise UsageError(f"'{path}' is not a file of {store.title}: {error}") from None
 
 
 def files_of(work: Workspace, name: str, items: Iterable[Item], project: str = "") -> Taken:
@@ -141,14 +141,14 @@ def files_of(work: Workspace, name: str, items: Iterable[Item], project: str = "
         files[ref] = text
     for folder, found in facts.items():
         ref = f"{folder}/{FACTS_FILE}"
-        standing = _standing(work, ref)
-        new = [fact for said, fact in found.items() if standing.get(said, fact.id) == fact.id]
+        existing = _existing(work, ref)
+        new = [fact for said, fact in found.items() if existing.get(said, fact.id) == fact.id]
         known += len(found) - len(new)
         files |= {ref: render_facts(new)} if new else {}
     return Taken(files, count, known)
 
 
-def _standing(work: Workspace, ref: str) -> dict[str, str]:
+def _existing(work: Workspace, ref: str) -> dict[str, str]:
     """Return the ids of the facts at *ref* by the letters of what they say."""
     try:
         return {letters(fact.fact): fact.id for fact in parse_facts(read_text(work.vault.path(ref))[0]).facts}
@@ -241,7 +241,7 @@ def _claude_mem_session(
 ) -> SessionNote:
     rows = [*observations, *summaries]
     last = summaries[-1] if summaries else None
-    lines = [_line(_told(row), _ROLES.get(row["type"], FINDING)) for row in observations]
+    lines = [_line(_statement(row), _ROLES.get(row["type"], FINDING)) for row in observations]
     lines += [_line(row["learned"], FINDING) for row in summaries]
     lines += [_line(row["completed"], "") for row in summaries]
     lines += [_line(last["next_steps"] if last else "", OPEN)]
@@ -267,10 +267,10 @@ def _line(text: str | None, role: str) -> Line:
     return Line(one_line(text or ""), role, IMPORTED)
 
 
-def _told(row: sqlite3.Row) -> str:
-    """Return an observation as one line: its title, and what it tells beyond that."""
-    told = [one_line(row["narrative"] or row["text"] or row["subtitle"] or ""), *map(one_line, _strings(row["facts"]))]
-    rest = "; ".join(text.rstrip(".;。；") for text in told if text)
+def _statement(row: sqlite3.Row) -> str:
+    """Return an observation as one line: its title and its text."""
+    texts = [one_line(row["narrative"] or row["text"] or row["subtitle"] or ""), *map(one_line, _strings(row["facts"]))]
+    rest = "; ".join(text.rstrip(".;。；") for text in texts if text)
     return ": ".join(filter(None, [one_line(row["title"] or ""), rest]))
 
 
@@ -308,7 +308,7 @@ def _mem0_results(path: Path) -> list[dict[str, Any]]:
     document = json.loads(path.read_text(encoding="utf-8-sig"))
     results = document.get("results") if isinstance(document, dict) else document
     if not isinstance(results, list):
-        raise ValueError("it holds no list of memories")  # noqa: TRY004  (a file's fault, like a bad number in it)
+        raise ValueError("it has no list of memories")  # noqa: TRY004  (a file's fault, like a bad number in it)
     return results
 
 
@@ -322,7 +322,7 @@ def _mem0_result(result: dict[str, Any]) -> ForeignMemory:
 
 def _markdown(path: Path) -> Iterator[Item]:
     if not path.is_dir():
-        raise ValueError("it is no folder")
+        raise ValueError("it is not a folder")
     for ref in sorted(scan(path).stamps):
         if ref.endswith(".md"):
             text = (path / ref).read_bytes().decode("utf-8-sig", "replace")

@@ -104,18 +104,18 @@ class AgentSetup:
         """Return the parts that the agent can have."""
         client = self.client
         is_hinting = client.hooks and any(event.part == HINTS for event in client.hooks.events)
-        recalls = "capture each session and give it the memory of its project"
+        recalls = "capture each session and give it its project's memory"
         return (
             *([AgentPart(HOOKS, recalls if client.recalls else "capture each session")] if client.hooks else []),
-            AgentPart("mcp", "let the model search and save by itself"),
-            *([AgentPart("skills", "remember, recall and forget by a word of yours")] if client.reads_skills else []),
-            AgentPart("instructions", "tell the model when to ask its memory", is_default=self.needs_instructions()),
-            *([AgentPart(HINTS, "give the rules that name a file before each edit of it", is_default=False)]
+            AgentPart("mcp", "let the model search and save memories itself"),
+            *([AgentPart("skills", "commands to remember, recall and forget")] if client.reads_skills else []),
+            AgentPart("instructions", "tell the model when to use its memory", is_default=self.needs_instructions()),
+            *([AgentPart(HINTS, "show the rules that name a file before it is edited", is_default=False)]
               if is_hinting else []),
         )  # fmt: skip
 
     def shares(self, target: Target) -> list[Share]:
-        """Return every share that may be in a file, whatever is wanted, so that uninstalling finds them all.
+        """Return every share that may be in a file, wanted or not, so that uninstalling finds them all.
 
         A target without a vault is one to uninstall from.
 

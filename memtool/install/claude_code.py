@@ -40,12 +40,12 @@ class ClaudeCode(AgentSetup):
 
     def parts(self) -> tuple[AgentPart, ...]:
         """Return the parts that the client can have."""
-        hints = "give the rules that name a file before its edit, and what was tried when a check keeps failing"
-        about = "tell the model of the memory in the project's CLAUDE.md"
+        hints = "show the rules that name a file before it is edited, and earlier attempts when a check keeps failing"
+        about = "tell the model about its memory in the project's CLAUDE.md"
         return (
-            AgentPart(HOOKS, "capture each session and give it the memory of its project"),
-            AgentPart("mcp", "let the model search and save by itself"),
-            AgentPart("skills", "remember, recall and forget by a word of yours"),
+            AgentPart(HOOKS, "capture each session and give it its project's memory"),
+            AgentPart("mcp", "let the model search and save memories itself"),
+            AgentPart("skills", "commands to remember, recall and forget"),
             AgentPart("rules", "name the notes to read when a word comes up or a file is opened"),
             AgentPart("instructions", about, is_default=False, flag="--claude-md"),
             AgentPart(HINTS, hints, is_default=False, flag="--hints/--no-hints"),
@@ -83,7 +83,7 @@ class ClaudeCode(AgentSetup):
             yield unread
         vault = target.vault
         if vault and project is None and not is_own(target.environ, vault) and read_routing(vault).routes:
-            yield f"no rules were written: `memtool init {vault.root}` says that the vault is yours"
+            yield f"no rules were written: run `memtool init {vault.root}` if that vault is yours"
         yield from project_notices(project) if project else ()
         yield from obstacles(target.environ, project or target.folder)
 

@@ -102,7 +102,7 @@ def obstacles(environ: Mapping[str, str], folder: Path | None) -> list[str]:
         does = "brings the same hooks; it leaves every event to these"
         sentences.append(f"'{plugin.path}' enables the plugin '{plugin.id}', which {does}")
     found, _ = _installations(environ, folder)
-    # The client runs handlers that are alike in every field once, wherever they stand.
+    # The client runs handlers that are alike in every field once, even from several files.
     if len({frozenset((handler.event, handler.program) for handler in each.handlers) for each in found}) > 1:
         where = " and ".join(f"'{installation.path}'" for installation in found)
         sentences.append(f"the hooks in {where} differ, so both run for each event: uninstall one of them")
@@ -168,9 +168,9 @@ def _switched_off(environ: Mapping[str, str], folder: Path | None) -> list[str]:
 def _switches(path: Path) -> Iterator[str]:
     values = client_files.values(path)
     if values.get("disableAllHooks") is True:
-        yield f"'{path}' says disableAllHooks, so no hook runs at all"
+        yield f"'{path}' sets disableAllHooks, so no hook runs at all"
     if values.get("allowManagedHooksOnly") is True and path == client_files.managed_settings_path():
-        yield f"'{path}' says allowManagedHooksOnly, so only the hooks of your administrator run"
+        yield f"'{path}' sets allowManagedHooksOnly, so only your administrator's hooks run"
 
 
 def _notes(sentences: Iterable[str]) -> list[HookFinding]:
@@ -206,9 +206,9 @@ def _faults(installation: _Installation, *, may_run: bool) -> Iterator[HookFindi
 
 def _program_faults(program: Program, *, may_run: bool) -> Iterator[HookFinding]:
     if program.vault and not Path(program.vault).is_dir():
-        yield HookFinding(True, f"the hooks write to '{program.vault}', which is not there", _AGAIN)
+        yield HookFinding(True, f"the hooks write to '{program.vault}', which does not exist", _AGAIN)
     if shutil.which(program.interpreter) is None:
-        yield HookFinding(True, f"the hooks run '{program.interpreter}', which is not there", _AGAIN)
+        yield HookFinding(True, f"the hooks run '{program.interpreter}', which does not exist", _AGAIN)
     elif may_run and (fault := probe(program).fault):
         yield HookFinding(True, f"the hooks run '{program.interpreter}', and {fault}", _AGAIN)
 
@@ -235,7 +235,7 @@ def _plugin_program(environ: Mapping[str, str]) -> Program | None:
     """Return the program that `hooks/claude-code/hooks/launch.sh` would run; None where it would find none."""
     found = shutil.which(_HOOK_PROGRAM, path=environ.get("PATH"))
     if not found:
-        with contextlib.suppress(RuntimeError):  # nobody knows the home folder
+        with contextlib.suppress(RuntimeError):  # the home folder is unknown
             found = shutil.which(str(Path.home() / ".local" / "bin" / _HOOK_PROGRAM))
     return Program(found) if found else None
 
@@ -283,8 +283,10 @@ def _rule_findings(environ: Mapping[str, str], vault: Vault, texts: Mapping[str,
         return
     planned = plan(rule_shares(environ, vault), {"rules": True})
     if planned.changes and not is_own(environ, vault):
-        sentence = f"the triggers of {vault.root} are no rules yet, since you have not said that the vault is yours"
-        yield HookFinding(False, sentence, "If it is, run `memtool init` in it, then `memtool install claude-code`.")
+        sentence = f"the triggers of {vault.root} are not in your rules, because the vault may be somebody else's"
+        yield HookFinding(
+            False, sentence, "If it is yours, run `memtool init` in it, then `memtool install claude-code`."
+        )
         return
     stale = [change.path.name for change in planned.changes if change.path.name not in foreign]
     if stale:

@@ -1,4 +1,4 @@
-"""A probe of the hooks' program: an event in a vault of its own, so that nothing of the user's is read or written."""
+"""A probe of the hooks' program: it gets an event in a vault of its own, so that the user's files are untouched."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ _IGNORE_VARIABLE = VARIABLES["capture.ignore"]
 
 
 class Probe(NamedTuple):
-    """The fault of a program, empty if it wrote down what it was given, and the milliseconds that it took."""
+    """The fault of a program, empty if it wrote the edit down, and the milliseconds that it took."""
 
     fault: str
     milliseconds: int
 
 
 def probe(program: Program, client: str = "") -> Probe:
-    """Run *program* on an edit, of which *client* tells in its own words; empty for Claude Code.
+    """Run *program* on an edit, as *client* reports it; empty for Claude Code.
 
-    What fails is tried once more: the machine may be busy.
+    A failure is tried once more: the machine may be busy.
     """
     first = _probe(program, client)
     return _probe(program, client) if first.fault else first
@@ -50,20 +50,20 @@ def _probe(program: Program, client: str) -> Probe:
 
 
 def edit_event(client: str, file: Path) -> dict[str, object]:
-    """Return the event by which *client* tells of an edit of *file*, by the table of `memtool.clients`."""
+    """Return the event with which *client* reports an edit of *file*, by the table of `memtool.clients`."""
     known = CLIENTS[client or CLAUDE_CODE]
     names = {ours: its for its, ours in {**known.fields, **known.arguments}.items()}
     path = {names.get("file_path", "file_path"): str(file)}
-    told: dict[str, object] = {"session_id": "memtool-doctor", "cwd": str(file.parent)}
+    event: dict[str, object] = {"session_id": "memtool-doctor", "cwd": str(file.parent)}
     if known.tool_events:
-        told |= {"hook_event_name": next(its for its, tool in known.tool_events.items() if tool == "Edit")}
-        told |= {"tool_info": path} if client == "windsurf" else path
-        return {names.get(name, name): value for name, value in told.items()}
+        event |= {"hook_event_name": next(its for its, tool in known.tool_events.items() if tool == "Edit")}
+        event |= {"tool_info": path} if client == "windsurf" else path
+        return {names.get(name, name): value for name, value in event.items()}
     name = next(its for its, ours in known.events.items() if ours == "PostToolUse")
     writes = next((its for its, ours in known.tools.items() if ours == "Write"), "")
     patch = {"command": f"*** Begin Patch\n*** Add File: {file.name}\n+text\n*** End Patch\n"}
     tool = {"tool_name": writes, "tool_input": path} if writes else {"tool_name": "apply_patch", "tool_input": patch}
-    return {"hook_event_name": name, **told, **tool}
+    return {"hook_event_name": name, **event, **tool}
 
 
 def _tried(program: Program, folder: Path, client: str, environ: Mapping[str, str]) -> Probe:
@@ -82,10 +82,10 @@ def _tried(program: Program, folder: Path, client: str, environ: Mapping[str, st
     took = round(1000 * (time.perf_counter() - began))
     if any(_PROBED_FILE in note.read_text(encoding="utf-8") for note in vault.glob("daily/*.md")):
         return Probe("", took)
-    told = [entry.message for entry in read_log([vault / ".memtool"], datetime.fromtimestamp(0, UTC))]
-    told += ran.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
-    last = told[-1] if told else f"exit code {ran.returncode}"
-    return Probe(f"it does not write down what it is given: {last}", took)
+    messages = [entry.message for entry in read_log([vault / ".memtool"], datetime.fromtimestamp(0, UTC))]
+    messages += ran.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
+    last = messages[-1] if messages else f"exit code {ran.returncode}"
+    return Probe(f"it does not write the edit down: {last}", took)
 
 
 def on_vault(args: Sequence[str], vault: Path) -> list[str]:

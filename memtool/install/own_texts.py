@@ -1,7 +1,7 @@
 """Texts of ours in the files of a client: whole files, such as rules and skills, and blocks in files of the user.
 
-A file of ours has a line with a mark and a checksum, in a comment that the client leaves out. So it is known, by
-whichever memtool it was written, and one that somebody has edited or written is left alone.
+A file of ours has a line with a mark and a checksum, in a comment that the client leaves out. So it is recognised,
+whichever memtool wrote it, and a file that a user has edited or written is left alone.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ _SAYS = "written by `memtool install {}`, removed by `uninstall`"
 
 @dataclass(frozen=True)
 class OwnFile(Share):
-    """A file of ours with the text *wanted*; None for one that is to go."""
+    """A file of ours with the text *wanted*; None for one that is removed."""
 
     wanted: str | None
 
     keeps_original: ClassVar[bool] = False
 
     def read(self) -> str | None:
-        """Return the text of the file, None where there is nothing, empty for whatever memtool does not write."""
+        """Return the text of the file, None where there is nothing, empty for something that memtool does not write."""
         return read_own(self.path)
 
     def put(self, text: str | None) -> str | None:
@@ -42,9 +42,9 @@ class OwnFile(Share):
         if text is None or is_ours(text):
             return self.wanted
         if is_marked(text):
-            raise LeftAlone(f"'{self.path}' stays as you have edited it")
+            raise LeftAlone(f"'{self.path}' keeps your edits")
         if self.wanted is not None:
-            raise LeftAlone(f"'{self.path}' is a file of your own, so memtool's was not written")
+            raise LeftAlone(f"'{self.path}' is your own file, so memtool's was not written")
         return text
 
     def take(self, text: str | None, original: str | None) -> str | None:  # noqa: ARG002  (there is none)
@@ -52,12 +52,12 @@ class OwnFile(Share):
         if text is None or is_ours(text):
             return None
         if is_marked(text):
-            raise LeftAlone(f"'{self.path}' stays as you have edited it")
+            raise LeftAlone(f"'{self.path}' keeps your edits")
         return text
 
 
 def own_files(part: str, wanted: Mapping[Path, str], there: Iterable[Path]) -> list[OwnFile]:
-    """Return the shares by which the files *wanted* are written, and others of ours *there* go."""
+    """Return the shares by which the files *wanted* are written, and others of ours that are *there* are removed."""
     return [OwnFile(part, path, wanted.get(path)) for path in sorted({*wanted, *there})]
 
 
@@ -81,7 +81,7 @@ def marked(text: str, kind: str, client: str, *, comment: tuple[str, str] = ("<!
 
 
 def is_ours(text: str) -> bool:
-    """Return whether memtool wrote *text*, and nobody has changed it since."""
+    """Return whether memtool wrote *text*, and it is unchanged."""
     mark = _MARK.search(text)
     return mark is not None and _checksum(_MARK.sub("", text, count=1)) == mark[1]
 
@@ -92,7 +92,7 @@ def is_marked(text: str) -> bool:
 
 
 def read_own(path: Path) -> str | None:
-    """Return the text at *path*, None where there is nothing, empty for whatever memtool does not write.
+    """Return the text at *path*, None where there is nothing, empty for something that memtool does not write.
 
     Raises:
         NotWritable: it cannot be read.
@@ -130,7 +130,7 @@ class Block(Share):
     keeps_original: ClassVar[bool] = False
 
     def put(self, text: str | None) -> str:
-        """Return *text* with the block: where it stands, else at the end, behind an empty line."""
+        """Return *text* with the block: in its place, else at the end, after an empty line."""
         text = text or ""
         newline = newline_of(text)
         found = _BLOCK.search(text)

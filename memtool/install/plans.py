@@ -2,16 +2,16 @@
 
 A client gets *parts*, such as its hooks or an entry for the MCP server. A part has a *share* in one file or more: a few
 lines in a file of the user, or a whole file of ours. A share is a pair of pure functions on the text of its file: `put`
-gives the text with our share up to date, `take` the text without it. From these `plan` makes a change for each file,
-whatever the client and the format; nothing is written before `carry_out`.
+returns the text with our share up to date, `take` the text without it. `plan` makes a change of each file from these,
+for every client and format; nothing is written before `carry_out`.
 
     shares = client.shares(target)
-    planned = plan(shares, {"hooks": True, "mcp": False})   # True: have it; False: take it out; not named: as it is
+    planned = plan(shares, {"hooks": True, "mcp": False})   # True: have it; False: remove it; not named: as it is
     print(planned.diff())                                   # --dry-run ends here
     carry_out(planned)
 
-A file of the user is kept as it was before the first share of ours, beside it, until the last one is taken out. If only
-we have changed the file, it comes back byte for byte; otherwise our shares alone are taken out.
+A copy of a user's file from before our first share stays beside it until the last share is removed. If only we have
+changed the file, it comes back byte for byte; otherwise only our shares are removed.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
 
 class LeftAlone(Exception):
-    """A share that is not put in or taken out, because the user has something of his own there; the text says so."""
+    """A share that is not put in or taken out, because the user has something else there; the text says what."""
 
 
 @dataclass(frozen=True)
 class Share(ABC):
-    """The share that the part called *part* has in the file at *path*. None stands for no file."""
+    """The share that the part called *part* has in the file at *path*. None is no file."""
 
     part: str
     path: Path
@@ -67,7 +67,7 @@ class Share(ABC):
         """Return *text* with our share, up to date, and every other byte kept.
 
         Raises:
-            LeftAlone: something of the user stands where it should be.
+            LeftAlone: something of the user is in its place.
             ValueError: the text is not of the form that the file should have.
         """
 
@@ -75,8 +75,8 @@ class Share(ABC):
     def take(self, text: str | None, original: str | None) -> str | None:
         """Return *text* without our share, whichever memtool put it in; *text* itself if there is none.
 
-        *original* is the text before the installation, None if there was no file or nobody knows it. It tells which
-        empty containers are the user's.
+        *original* is the text before the installation, None if there was no file or it is unknown. It says which empty
+        containers are the user's.
 
         Raises:
             LeftAlone, ValueError
@@ -85,7 +85,7 @@ class Share(ABC):
 
 @dataclass(frozen=True)
 class FileChange:
-    """The text of the file at *path* before a change and after it. None stands for no file.
+    """The text of the file at *path* before a change and after it. None is no file.
 
     *original* is the path of the file as it was before the installation, None where there is none. It is kept by the
     change that *is_first*, and goes with the one that *is_last*. *is_out* says that nothing of ours is left.
@@ -184,7 +184,7 @@ def original_path(path: Path) -> Path:
 
 
 def has_share(share: Share, text: str | None, original: str | None = None) -> bool:
-    """Return whether *text* holds the share, in whatever form.
+    """Return whether *text* holds the share, in any form.
 
     Raises:
         ValueError

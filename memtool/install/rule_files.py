@@ -1,7 +1,7 @@
 """The rule files that tell Claude Code which note to read when a word comes up or a file is opened.
 
-Whatever a vault says stands in code spans: there the client follows no `@path`, and nothing reads as a heading
-or a tag.
+Text from a vault is put into code spans: there the client follows no `@path`, and nothing reads as a heading or a
+tag.
 """
 
 from __future__ import annotations

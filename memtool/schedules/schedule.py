@@ -168,7 +168,7 @@ def choose_kind(work: Workspace) -> str:
     for kind in preferred:
         if not shutil.which(_PROGRAMS[kind], path=work.environ.get("PATH", "")):
             continue
-        # In a container there may be the program, and nobody whom it could ask.
+        # In a container there may be the program and no system for it to ask.
         if kind != SYSTEMD or _run(work, ("systemctl", "--user", "show", "--property=Version"))[0]:
             return kind
     hint = "In a container, let `memtool schedule run` run; else name one with --kind."
@@ -293,7 +293,7 @@ def remove(work: Workspace, installed: Schedule) -> list[str]:
         refused += _refusal(work, command)
     for path in installed.texts if installed.kind != CRON else ():
         path.unlink(missing_ok=True)
-        if installed.kind == SYSTEMD:  # a link that `disable` has left, because nobody answered it
+        if installed.kind == SYSTEMD:  # a link that `disable` left, because no system answered
             (path.parent / "timers.target.wants" / path.name).unlink(missing_ok=True)
     for command in installed.stop[1:]:
         refused += _refusal(work, command)

@@ -55,7 +55,7 @@ def test_what_cannot_be_brought_in_is_one_sentence(memtool: Memtool, tmp_path: P
     (tmp_path / "else.json").write_text('{"facts": []}')
     (tmp_path / "nothing.json").write_text('{"format": 1, "kind": "memtool export"}')
     for name, sentence in [
-        ("missing.json", "No such file"), ("else.json", "no export of memtool"), ("nothing.json", "nothing to import"),
+        ("missing.json", "No such file"), ("else.json", "not an export"), ("nothing.json", "nothing to import"),
         ("", "it is no file"),
     ]:  # fmt: skip
         ran = memtool("import", "memtool", str(tmp_path / name))

@@ -368,7 +368,7 @@ def test_a_vault_with_triggers_brings_rules_and_takes_them_away(
     assert not rule.exists()
     memtool("uninstall", "claude-code", "--project")
     left = memtool("install", "claude-code", *vault)
-    assert f"no rules were written: `memtool init {sample}` says that the vault is yours" in left.err
+    assert f"no rules were written: run `memtool init {sample}` if that vault is yours" in left.err
     assert not rule.exists()
     memtool("init", str(sample))
     memtool("uninstall", "claude-code")
@@ -381,7 +381,7 @@ def test_a_vault_with_triggers_brings_rules_and_takes_them_away(
     again = memtool("install", "claude-code", *vault).out
     assert f"Changed: {rule}." in again
     rule.write_text("mine")
-    assert "is a file of your own" in memtool("install", "claude-code", *vault).err
+    assert "is your own file" in memtool("install", "claude-code", *vault).err
     rule.unlink()
     memtool("install", "claude-code", *vault)
     assert f", {rule}, " in memtool("uninstall", "claude-code").out
@@ -394,7 +394,7 @@ def test_what_stands_in_the_way_is_said(memtool: Memtool, client: Path, elsewher
     client.write_text('{"disableAllHooks": true, /* 暂时 */}')
     ran = memtool("install", "claude-code")
     assert "/* 暂时 */" in client.read_text()
-    assert f"'{client}' says disableAllHooks" in ran.err
+    assert f"'{client}' sets disableAllHooks" in ran.err
     assert f"Claude Code ignores all of '{client}' while it holds comments" in ran.err
     memtool("install", "claude-code", "--project", str(elsewhere), "--vault", str(elsewhere))
     assert "differ" in memtool("install", "claude-code", "--project", str(elsewhere)).err
@@ -455,7 +455,7 @@ def test_doctor_knows_the_installation(memtool: Memtool, client: Path, notes: Pa
     client.write_text(client.read_text().replace(PROGRAM.interpreter, "/gone/python"))
     ran = memtool("doctor")
     assert ran.code == 1
-    assert "broken  claude-code: the hooks run '/gone/python', which is not there\n" in ran.out
+    assert "broken  claude-code: the hooks run '/gone/python', which does not exist\n" in ran.out
 
 
 @pytest.mark.usefixtures("home_vault", "elsewhere")

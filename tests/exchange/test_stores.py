@@ -185,7 +185,7 @@ def test_secrets_and_strange_names_do_not_come_in(desk: Desk, made: dict[str, Pa
 def test_what_is_no_store_is_called_so(desk: Desk, tmp_path: Path, name: str, content: bytes) -> None:
     path = tmp_path / "x"
     path.write_bytes(content)
-    with pytest.raises(UsageError, match="is not what"):
+    with pytest.raises(UsageError, match="is not a file of"):
         files_of(desk.work, name, read_store(name, path))
     with pytest.raises(UsageError, match="there is no"):
         read_store(name, tmp_path / "nothing")

@@ -62,11 +62,11 @@ def test_a_program_that_is_gone_is_broken_and_one_of_a_project_is_never_run(
 ) -> None:
     install(client_files.user_settings_path(environ), ELSEWHERE)
     (gone,) = examine(environ, project).findings
-    assert (gone.is_broken, gone.sentence) == (True, "the hooks run '/nowhere/memtool-hook', which is not there")
+    assert (gone.is_broken, gone.sentence) == (True, "the hooks run '/nowhere/memtool-hook', which does not exist")
     assert "memtool install claude-code" in gone.fix
     install(client_files.project_settings_path(project), Program(sys.executable, ("-m", "memtool.hook")))
     monkeypatch.setattr(subprocess, "run", lambda *_, **__: pytest.fail("it was run"))
-    assert all("does not" not in finding.sentence for finding in examine(environ, project).findings)
+    assert all("does not answer" not in finding.sentence for finding in examine(environ, project).findings)
 
 
 def test_a_vault_that_is_gone_is_broken(environ: dict[str, str], tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_a_vault_that_is_gone_is_broken(environ: dict[str, str], tmp_path: Path)
     (finding,) = examine(environ, None).findings
     assert (finding.is_broken, finding.sentence) == (
         True,
-        f"the hooks write to '{tmp_path / 'gone'}', which is not there",
+        f"the hooks write to '{tmp_path / 'gone'}', which does not exist",
     )
 
 
@@ -105,7 +105,7 @@ def test_a_broken_file_is_broken_and_the_others_are_looked_at(environ: dict[str,
     client_files.shared_settings_path(project).write_text("{")
     broken, gone = examine(environ, project).findings
     assert (broken.is_broken, "is not JSON" in broken.sentence) == (True, True)
-    assert gone.sentence.endswith("which is not there")
+    assert gone.sentence.endswith("which does not exist")
     assert installed_in(environ, project) == [client_files.user_settings_path(environ)]
 
 
@@ -118,7 +118,7 @@ def test_switches_that_turn_hooks_off_are_told(environ: dict[str, str], project:
     )
     for path in paths:
         write(path, disableAllHooks=True)
-    assert obstacles(environ, project) == [f"'{path}' says disableAllHooks, so no hook runs at all" for path in paths]
+    assert obstacles(environ, project) == [f"'{path}' sets disableAllHooks, so no hook runs at all" for path in paths]
     for path in paths:
         write(path, disableAllHooks=False, allowManagedHooksOnly=True)
     (managed,) = obstacles(environ, project)
@@ -200,7 +200,7 @@ def test_a_plugin_without_its_program_is_broken(environ: dict[str, str], program
     record_plugin(environ, [{"version": "0.1.0"}])
     program.write_text("#!/bin/sh\nexit 0\n")
     (finding,) = examine(environ, None).findings
-    assert (finding.is_broken, "does not write down" in finding.sentence) == (True, True)
+    assert (finding.is_broken, "does not write the edit down" in finding.sentence) == (True, True)
     program.unlink()
     (finding,) = examine(environ, None).findings
     assert (finding.is_broken, "finds no memtool-hook" in finding.sentence) == (True, True)

@@ -45,9 +45,9 @@ def script(path: Path, body: str) -> Program:
 def test_faults_are_told_in_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = script(tmp_path / "broken.py", "import memtool_is_gone")
     assert probe(program).fault == (
-        "it does not write down what it is given: ModuleNotFoundError: No module named 'memtool_is_gone'"
+        "it does not write the edit down: ModuleNotFoundError: No module named 'memtool_is_gone'"
     )
-    assert probe(script(tmp_path / "idle.py", "")).fault == "it does not write down what it is given: exit code 0"
+    assert probe(script(tmp_path / "idle.py", "")).fault == "it does not write the edit down: exit code 0"
     (tmp_path / "no program").write_text("")
     assert probe(Program(str(tmp_path / "no program"))).fault.startswith("it cannot be run: ")
     monkeypatch.setattr(limits, "PATIENCE", 0)

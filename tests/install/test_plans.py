@@ -177,9 +177,7 @@ def test_a_file_of_ours_that_was_edited_stays(tmp_path: Path) -> None:
     share = OwnFile("skills", tmp_path / ".c" / "skills" / "a.md", text)
     bring([share], skills=True)
     share.path.write_text(text + "mine")
-    assert (
-        bring([share], skills=True) == bring([share], skills=False) == (f"'{share.path}' stays as you have edited it",)
-    )
+    assert bring([share], skills=True) == bring([share], skills=False) == (f"'{share.path}' keeps your edits",)
     share.path.write_text(text)
     assert bring([share], skills=False) == ()
     assert list(tmp_path.iterdir()) == []

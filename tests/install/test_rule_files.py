@@ -87,7 +87,7 @@ def test_a_users_own_file_is_never_touched(shop: Vault, environ: dict[str, str],
             path.write_bytes({"text": b"mine", "empty": b"", "bytes": b"\xff", "large": b"x" * 70_000}[kind])
     before = path.lstat()
     (notice,) = install_rules(environ, shop).notices
-    assert notice == f"'{path}' is a file of your own, so memtool's was not written"
+    assert notice == f"'{path}' is your own file, so memtool's was not written"
     assert uninstall_rules(environ).notices == ()
     assert path.lstat() == before
     assert [entry.name for entry in path.parent.iterdir()] == ["memtool.md"]
@@ -98,7 +98,7 @@ def test_an_edited_rule_stays(shop: Vault, environ: dict[str, str]) -> None:
     path = rules_folder(environ) / "memtool.md"
     path.write_text(path.read_text() + "mine\n")
     for result in (install_rules(environ, shop), uninstall_rules(environ)):
-        assert result.notices == (f"'{path}' stays as you have edited it",)
+        assert result.notices == (f"'{path}' keeps your edits",)
     assert path.read_text().endswith("mine\n")
 
 

@@ -81,8 +81,8 @@ def test_an_edited_rule_and_a_file_of_the_users_own_are_told(shop: Vault, enviro
     main.write_text(main.read_text(encoding="utf-8") + "我的\n", encoding="utf-8")
     scoped.write_text("")
     assert sentences(environ, shop) == [
-        f"'{scoped}' is a file of your own, so memtool's was not written",
-        f"'{main}' stays as you have edited it",
+        f"'{scoped}' is your own file, so memtool's was not written",
+        f"'{main}' keeps your edits",
     ]
 
 

@@ -49,7 +49,7 @@ def test_a_skill_that_the_user_wrote_or_edited_stays(folder: Path) -> None:
     edited.write_text(edited.read_text(encoding="utf-8").replace("1. ", "1) ", 1), encoding="utf-8")
     own.parent.mkdir()
     own.write_text("我的\n", encoding="utf-8")
-    assert bring(folder).notices == (f"'{edited}' stays as you have edited it",)
+    assert bring(folder).notices == (f"'{edited}' keeps your edits",)
     assert len(bring(folder, is_wanted=False).changes) == 2
     assert edited.is_file()
     assert own.is_file()
