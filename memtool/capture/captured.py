@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from memtool.capture import limits
 from memtool.capture.queue import Job
 from memtool.capture.transcript.forms import KeptSession, form_of_client
 from memtool.clients import CLAUDE_CODE
@@ -21,10 +22,6 @@ from memtool.vault.layout import Vault, session_name
 from memtool.vault.session_names import recorded_ref
 from memtool.vault.sources import bring_back, set_aside
 from memtool.vault.state import make_state_folder, read_state, write_state
-
-_LARGEST = 16_777_216  # bytes; a record that is larger was not written by memtool
-RECENT = 7 * 86_400.0  # seconds; what is older is for `memtool import claude-code`, which asks first
-MOST = 100  # sessions of one sweep
 
 
 class Record(NamedTuple):
@@ -73,7 +70,7 @@ class Captured(NamedTuple):
 def read_record(vault: Vault, session_id: str) -> Record:
     """Return the record of the session; an empty one where nothing is known. Of other versions it holds only `off`."""
     try:
-        fields = json.loads(read_state(record_path(vault, session_id), largest=_LARGEST))
+        fields = json.loads(read_state(record_path(vault, session_id), largest=limits.STATE_FILE_BYTES))
     except (OSError, ValueError, RecursionError):
         return Record()
     if not isinstance(fields, dict):
@@ -126,13 +123,13 @@ def record_path(vault: Vault, session_id: str) -> Path:
 
 def find_uncaptured(vault: Vault, folder: Path, now: float, client: str = "") -> list[Job]:
     """Return a job for each recent session below *folder* that is new or has grown since, newest first."""
-    found = [one for one in form_of_client(client).sessions(folder, now - RECENT) if one.size]
+    found = [one for one in form_of_client(client).sessions(folder, now - limits.RECENT_SECONDS) if one.size]
     jobs = (
         Job(one.session_id, str(one.path), event="SessionStart", queued_at=now, client=client)
         for one in sorted(found, key=lambda one: (one.changed_at, str(one.path)), reverse=True)
         if not (record := read_record(vault, one.session_id)).off and (record.owed or not is_captured(record, one))
     )
-    return [job for job, _ in zip(jobs, range(MOST), strict=False)]
+    return [job for job, _ in zip(jobs, range(limits.SWEPT_SESSIONS), strict=False)]
 
 
 def is_captured(record: Record, found: KeptSession) -> bool:

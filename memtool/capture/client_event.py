@@ -13,6 +13,7 @@ from fnmatch import fnmatch
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
+from memtool.capture import limits
 from memtool.errors import BadSetting
 from memtool.named_tuple import NamedTuple
 
@@ -23,10 +24,6 @@ if TYPE_CHECKING:
 
 SWITCH = "MEMTOOL_CAPTURE"  # the variable that is `off` for a session that is not to be captured
 _ENTRY = "CLAUDE_CODE_ENTRYPOINT"  # says how the client was started: `cli`, or `sdk-cli` for `claude -p`
-
-_LONGEST_READ = 65_536  # characters of a field that are searched for secrets; far more than are kept
-_LONGEST_TAIL, _LAST_PROMPTS = 262_144, 8  # bytes of a transcript's end, and records in it, that are read
-_LONGEST_ANSWER = 8_000  # characters of the last answer that are kept for a transcript that lags
 
 
 class ClientEvent(NamedTuple):
@@ -106,7 +103,7 @@ def queue_session(event: ClientEvent) -> None:
         transcript,
         cwd=event.text("cwd"),
         event=event.name,
-        said=answer if len(answer) <= _LONGEST_ANSWER else "…" + answer[-_LONGEST_ANSWER:],
+        said=answer if len(answer) <= limits.LAST_ANSWER else "…" + answer[-limits.LAST_ANSWER :],
         compaction=_redacted(event, "compact_summary"),
         queued_at=time.time(),
         client=event.client,
@@ -153,7 +150,7 @@ def _is_file(path: str) -> bool:
 
 def _redacted(event: ClientEvent, field: str) -> str:
     """Return a field without secrets; nothing where the user's patterns cannot be used, which the worker reports."""
-    text = event.text(field)[-_LONGEST_READ:]
+    text = event.text(field)[-limits.EVENT_FIELD :]
     try:
         if not text:
             return ""
@@ -169,12 +166,12 @@ def _last_prompts(transcript: str) -> list[str]:
     """Return what was typed last, as the transcript has it: a secret in it is masked in the answer, too."""
     try:
         with Path(transcript).open("rb") as file:
-            file.seek(max(file.seek(0, os.SEEK_END) - _LONGEST_TAIL, 0))
+            file.seek(max(file.seek(0, os.SEEK_END) - limits.TRANSCRIPT_TAIL_BYTES, 0))
             lines = file.read().split(b"\n")
     except (OSError, ValueError):
         return []
-    typed = [line for line in lines if b'"user"' in line and b'"tool_result"' not in line][-_LAST_PROMPTS:]
-    return [line[:_LONGEST_ANSWER].decode("utf-8", "replace") for line in typed]
+    typed = [line for line in lines if b'"user"' in line and b'"tool_result"' not in line][-limits.LAST_PROMPTS :]
+    return [line[: limits.LAST_ANSWER].decode("utf-8", "replace") for line in typed]
 
 
 def is_off(environ: Mapping[str, str], settings: CaptureSettings) -> bool:

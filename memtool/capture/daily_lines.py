@@ -16,6 +16,7 @@ from fnmatch import fnmatch
 from pathlib import Path, PurePath
 from typing import Any
 
+from memtool.capture import limits
 from memtool.errors import Busy, NoteChanged
 from memtool.history.uncommitted import note_uncommitted
 from memtool.named_tuple import NamedTuple
@@ -26,11 +27,7 @@ from memtool.vault.project_area import ProjectArea, shown_path
 from memtool.vault.state import append_state, take_lines, writing_in
 from memtool.workspace import Workspace
 
-PATIENCE = 8.0  # seconds
-_HEAD = 65_536  # bytes of a note, in which memtool is looked for
-HOOK_PATIENCE = 0.5  # seconds; somebody waits for a hook
 _NAME = "late-entries"
-_LARGEST = 262_144  # bytes; a file that is larger was not written by memtool
 _MINUTE = re.compile(r"[0-2][0-9]:[0-5][0-9]")
 _MACHINERY = frozenset({".git", "node_modules", "__pycache__", ".venv"})
 
@@ -42,7 +39,7 @@ def daily_ref(vault: Vault, day: date) -> str:
 
 
 def change_daily(
-    vault: Vault, day: date, change: Callable[[str], str], *, language: str, patience: float = PATIENCE
+    vault: Vault, day: date, change: Callable[[str], str], *, language: str, patience: float = limits.LOCK_SECONDS
 ) -> bool:
     """Let *change* turn the text of the daily note of *day* into its new one; return whether it differs.
 
@@ -63,7 +60,7 @@ def change_daily(
 def is_ours(vault: Vault, ref: str) -> bool:
     """Return whether a note that memtool writes stands at *ref*, or nothing yet: it has the type, or lines of ours."""
     try:
-        head = files.read_head(vault.path(ref), _HEAD).decode("utf-8-sig")
+        head = files.read_head(vault.path(ref), limits.NOTE_HEAD_BYTES).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError):  # whoever writes there will say it
         return True
     return (
@@ -74,7 +71,7 @@ def is_ours(vault: Vault, ref: str) -> bool:
 
 
 def write_entries(
-    vault: Vault, day: date, entries: Sequence[DailyEntry], *, language: str, patience: float = PATIENCE
+    vault: Vault, day: date, entries: Sequence[DailyEntry], *, language: str, patience: float = limits.LOCK_SECONDS
 ) -> bool:
     """Write *entries* into the daily note of *day*, which is noted before; return whether they say something new.
 
@@ -107,7 +104,7 @@ def write_late_entries(vault: Vault, *, language: str) -> None:
         MemtoolError: something could not be written; it is all still there, and an entry written twice stands once.
     """
     with writing_in(vault.state_path):
-        for lines in take_lines(_path(vault), largest=_LARGEST):
+        for lines in take_lines(_path(vault), largest=limits.LATE_ENTRIES_BYTES):
             for day, entry in _entries(lines):
                 write_entries(vault, day, [entry], language=language)
 
@@ -152,7 +149,7 @@ def write_edit(work: Workspace, edit: Edit) -> bool:
         return False
     day, entry = edit.at.date(), edit_entry(work, area, edit)
     try:
-        return write_entries(work.vault, day, [entry], language=work.language, patience=HOOK_PATIENCE)
+        return write_entries(work.vault, day, [entry], language=work.language, patience=limits.HOOK_LOCK_SECONDS)
     except (Busy, NoteChanged):
         _leave_entry(work.vault, day, entry)
         return True

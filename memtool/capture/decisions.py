@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from memtool.capture import limits
 from memtool.capture.outcomes import is_question, telling_words
 from memtool.capture.turns import Turn
 from memtool.text.languages import begins_with, cites_order, gives_order, pattern_of, starts_with, word_set
@@ -31,7 +32,6 @@ _LINK = re.compile(r"https?://\S+")
 _QUOTED = re.compile(r'["“„«「『](?=\w)[^"“”„«»「」『』]{3,}["”“»」』]')
 _DOCUMENT = re.compile(r"(?m)^#{1,3} \S|[:：]\s*\n\s*\n")  # or "translate this notice:", and an empty line
 
-_MOST_OPTIONS, _WIDEST_OPTION, _LONGEST_LINE = 12, 160, 2_000  # columns of an option, characters of a line
 _DIGITS = {digit: str(number) for number, digit in enumerate("一二三四五六", 1)}
 _LABEL = r"(?:[A-Ha-h]|\d{1,2}|[一二三四五六])"
 _WORD = r"(?:[A-Za-z]{2,12}\s|[^\W\d_A-Za-z]{1,4})?"  # "Option 2", 方案二: whatever word, it need not be known
@@ -190,14 +190,14 @@ def _replaces(old: Line, new: Line, turns: Sequence[Turn]) -> bool:
 def offered(message: str) -> dict[str, str]:
     """Return the options in the agent's *message* by their labels; of several lists with the same labels the last."""
     found: dict[str, str] = {}
-    lines = (part for line in message.splitlines() for part in _NEXT.split(line[:_LONGEST_LINE]) if part)
+    lines = (part for line in message.splitlines() for part in _NEXT.split(line[: limits.OPTION_LINE]) if part)
     for match in filter(None, (_OPTION.match(plain(line)[0]) for line in lines)):
         label = _DIGITS.get(match[1], match[1].upper())
         if label in ("1", "A") and label in found:
             found.clear()
-        if text := shortened(match[2].rstrip(" :：,，;；"), _WIDEST_OPTION):
+        if text := shortened(match[2].rstrip(" :：,，;；"), limits.OPTION):
             found[label] = text
-    return dict(list(found.items())[:_MOST_OPTIONS]) if len(found) > 1 else {}
+    return dict(list(found.items())[: limits.OPTIONS]) if len(found) > 1 else {}
 
 
 def taken(typed: str, message: str) -> dict[str, str]:

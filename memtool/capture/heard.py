@@ -11,15 +11,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from memtool.capture import limits
 from memtool.capture.client_event import ClientEvent
 from memtool.capture.transcript import EDITING_TOOLS, forms
 from memtool.vault.layout import Vault, session_name
 from memtool.vault.state import append_state, make_state_folder
 
 READING_TOOL = "Read"
-
-_LONGEST = 65_536  # characters of one text
-_KEPT = 30 * 86_400.0  # seconds
 
 
 def heard_folder(vault: Vault) -> Path:
@@ -84,11 +82,11 @@ def _tool_records(event: ClientEvent) -> Iterator[dict[str, Any]]:
 
 
 def _redacted(event: ClientEvent, value: object) -> str:
-    return event.work.redact(value[:_LONGEST]).strip() if isinstance(value, str) else ""
+    return event.work.redact(value[: limits.HEARD_TEXT]).strip() if isinstance(value, str) else ""
 
 
 def _delete_old(folder: Path, now: float) -> None:
     for path in folder.glob("*.jsonl"):
         with suppress(OSError):
-            if now - path.lstat().st_mtime > _KEPT:
+            if now - path.lstat().st_mtime > limits.HEARD_SECONDS:
                 path.unlink()

@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from memtool.capture import limits
 from memtool.capture.captured import is_captured, read_record, write_record
 from memtool.capture.client_event import is_excluded, is_print_mode
 from memtool.capture.daily_lines import Edit, change_daily, daily_ref, edit_entry, is_ignored
@@ -36,12 +37,6 @@ from memtool.vault.session_names import note_of
 from memtool.vault.sources import source_ref, trim_sources
 from memtool.workspace import Workspace
 
-_HEAD = 131_072  # bytes at each end of a transcript, in which its folder and its times are looked for
-_BATCH = 100  # sessions whose lines of daily notes are written at once
-_LONGEST_LINE = 1_048_576  # characters
-_LONGEST_PROMPT = 4_000  # characters
-_MOST_PROMPTS = 200  # of one session
-_CLEANUP_DAYS = 30.0  # after which Claude Code deletes a transcript, unless its settings say otherwise
 _WEEK = 7
 
 
@@ -120,7 +115,7 @@ def _cleanup_days(client: Path) -> float:
         days = json.loads((client / "settings.json").read_text(encoding="utf-8-sig")).get("cleanupPeriodDays")
         if type(days) in (int, float) and days >= 0:
             return float(days)
-    return _CLEANUP_DAYS
+    return limits.CLEANUP_DAYS
 
 
 def _age(source: Importable) -> tuple[float, str]:
@@ -146,7 +141,8 @@ def import_sessions(
         for number, source in enumerate(waiting):
             progress(number, len(waiting))
             done = _import(work, source, done, batch, event=IMPORT_WITH_MODEL if with_model else IMPORT)
-            if with_model or len(batch.records) >= _BATCH:  # what a model said is kept at once: it was paid for
+            # What a model answered is kept at once: it was paid for.
+            if with_model or len(batch.records) >= limits.IMPORT_BATCH:
                 done, batch = _with_days(work, batch, done), Later({}, {}, {})
         progress(len(waiting), len(waiting))
     finally:  # also of an import that is interrupted
@@ -247,9 +243,9 @@ def _folder_and_times(found: KeptSession) -> tuple[str, str, Sequence[float]]:
     """Return the folder and the entry point that a transcript names first, and the times at both its ends."""
     lines: list[bytes] = []
     with suppress(TranscriptUnreadable), open_transcript(found.path) as file:  # the import will say why
-        lines = file.read(_HEAD).splitlines()
-        file.seek(max(file.tell(), file.seek(0, os.SEEK_END) - _HEAD))
-        lines += file.read(_HEAD).splitlines()
+        lines = file.read(limits.TRANSCRIPT_ENDS_BYTES).splitlines()
+        file.seek(max(file.tell(), file.seek(0, os.SEEK_END) - limits.TRANSCRIPT_ENDS_BYTES))
+        lines += file.read(limits.TRANSCRIPT_ENDS_BYTES).splitlines()
     folder, entry, times = found.folder, "", list[float]()
     for line in lines:
         with suppress(ValueError, RecursionError):
@@ -283,7 +279,7 @@ def read_history(path: Path, redactor: Callable[[], Callable[[str], str]]) -> li
             continue
         known = sessions.get(name) or Conversation(name, text_at(entry, "project"), started_at=at)
         text = prompt.strip()
-        if text and not text.startswith(("/", "!")) and len(known.steps) < _MOST_PROMPTS:
+        if text and not text.startswith(("/", "!")) and len(known.steps) < limits.HISTORY_PROMPTS:
             known = known._replace(steps=(*known.steps, Step("prompt", text, at)), size=known.size + len(text))
         sessions[name] = known._replace(ended_at=at)
     found = [_redacted(one, redactor()) for one in sessions.values() if one.steps]
@@ -294,13 +290,13 @@ def _redacted(prompts: Conversation, redact: Callable[[str], str]) -> Conversati
     """Return *prompts* without secrets; each is read twice, for what a later one says."""
     for step in prompts.steps:
         redact(step.text)
-    steps = (step._replace(text=redact(step.text)[:_LONGEST_PROMPT]) for step in prompts.steps)
+    steps = (step._replace(text=redact(step.text)[: limits.HISTORY_PROMPT]) for step in prompts.steps)
     return prompts._replace(steps=tuple(steps))
 
 
 def _entries(path: Path) -> Iterator[dict[str, Any]]:
     with suppress(OSError), path.open(encoding="utf-8", errors="replace") as lines:
-        while line := lines.readline(_LONGEST_LINE):
+        while line := lines.readline(limits.HISTORY_LINE):
             with suppress(ValueError, RecursionError):
                 entry = json.loads(line)
                 if isinstance(entry, dict):

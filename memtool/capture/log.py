@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
+from memtool.capture import limits
 from memtool.errors import MemtoolError
 from memtool.settings import user_cache_path
 from memtool.vault.layout import Vault, outer_folder
@@ -21,14 +22,10 @@ NAME = "hook.log"
 # A warning is not as good as it could be: a summary without a model, say. A note is nothing to mend at all.
 ERROR, WARNING, NOTE = "error", "warning", "note"
 
-_LARGEST = 262_144  # bytes; then it becomes `hook.log.1`, in place of the older one
-_MOST_READ = 4 * _LARGEST
-_LONGEST = 500  # characters of a message
+_MOST_READ = 4 * limits.LOG_BYTES
 
-DAYS = 7  # for which problems are spoken of
 ROUTES = "routes"  # the subject of what a worker says once a day only, so that its silence means nothing
 
-_SAME_RUN = 60.0  # seconds; a worker complains after it has captured what it can
 _FRESH = timedelta(days=1)  # later, a hook or a worker that still fails has said so again
 
 
@@ -91,7 +88,7 @@ def log_once_a_day(folders: Sequence[Path], entry: LogEntry) -> bool:
 def _append(path: Path, line: bytes) -> None:
     append_state(path, line)
     with suppress(OSError):  # another process may have been quicker
-        if path.stat().st_size > _LARGEST:
+        if path.stat().st_size > limits.LOG_BYTES:
             os.replace(path, path.with_name(f"{NAME}.1"))
 
 
@@ -105,7 +102,7 @@ def _entry(line: str, since: datetime) -> LogEntry | None:
 
 
 def _text(entry: LogEntry) -> str:
-    return " ".join(entry.message.split())[:_LONGEST]
+    return " ".join(entry.message.split())[: limits.LOG_MESSAGE]
 
 
 class PastProblems(NamedTuple):
@@ -129,7 +126,7 @@ def read_problems(vault: Vault, folders: Iterable[Path], now: datetime) -> PastP
     captured_at = _captured_at(vault)
     standing: list[LogEntry] = []
     over: list[LogEntry] = []
-    for entry in read_log(folders, now - timedelta(days=DAYS)):
+    for entry in read_log(folders, now - timedelta(days=limits.PROBLEM_DAYS)):
         if entry.level == NOTE or (entry.level == ERROR and _is_made_good(vault, entry, left, captured_at)):
             continue
         is_fresh = entry.level == ERROR and datetime.fromisoformat(entry.at) > now - _FRESH
@@ -146,7 +143,8 @@ def _is_made_good(vault: Vault, entry: LogEntry, left: set[str], captured_at: fl
         from memtool.vault.session_names import note_of
 
         return session_id not in left and (vault.root / note_of(vault, session_id)).is_file()
-    return entry.subject != ROUTES and datetime.fromisoformat(entry.at).timestamp() + _SAME_RUN < captured_at
+    ended_at = datetime.fromisoformat(entry.at).timestamp() + limits.SAME_RUN_SECONDS
+    return entry.subject != ROUTES and ended_at < captured_at
 
 
 def _captured_at(vault: Vault) -> float:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from memtool.capture import limits
 from memtool.capture.gate import LineGate, foul
 from memtool.capture.turns import Turn
 from memtool.capture.view import language_of, request
@@ -33,14 +34,10 @@ from memtool.vault.session_text import one_of
 from memtool.vault.sessions import Draft, Line
 
 PURPOSE = "summary"
-WIDEST_TITLE, WIDEST_PART = 80, 240  # columns
-LONGEST_ANSWER = 20_000  # characters, with all that stands around the object
 
-_MOST_LINES = 24  # of each list that are looked at
-_MOST_COMMANDS, _MOST_FILES, _LONGEST_FILE = 3, 6, 100
-_LEAST_QUOTE, _LONGEST_TEXT = 6, 1_000  # columns; characters
+_MOST_COMMANDS, _MOST_FILES = 3, 6
+_LEAST_QUOTE = 6  # columns; characters
 _REPEATED = 0.8  # of the words of a line
-_TRIES = 20  # places at which the object may begin
 _OUTPUT_CUT = re.compile(r"(?:\s*2>&1)?(?:\s*\|\s*(?:head|tail)\b[^|;&]*)?\Z")  # what only shortens the output
 _TRAILING_COMMA = re.compile(r",(\s*[}\]])")
 _BULLET = re.compile(r"(?:[-*•]\s+|\d{1,2}[.)]\s+|\[[ xX]\]\s+)+")
@@ -140,7 +137,7 @@ def parse_note(text: str, turns: Sequence[Turn], *, code: str = "", redact: Call
         raise ProviderFailed(f"{len(faults)} of {len(claims)} lines of the answer fall: {faults[0]}")
     files, more = _files(answer.get("files"), turns, gate)
     return Draft(
-        title=writing.short(title.replace("`", ""), WIDEST_TITLE),
+        title=writing.short(title.replace("`", ""), limits.MODEL_TITLE),
         summary="" if gate.fault(summary) else writing.short(summary.replace("`", "")),
         lines=tuple(_once(lines)),
         files=tuple(map(redact, files)),
@@ -151,11 +148,11 @@ def parse_note(text: str, turns: Sequence[Turn], *, code: str = "", redact: Call
 def _object(text: str) -> dict[str, Any]:
     """Return the JSON object in *text*, whatever stands around it."""
     text = text.rpartition("</think>")[2]
-    if len(text) > LONGEST_ANSWER:
+    if len(text) > limits.ANSWER:
         raise ProviderFailed("the answer is far too long")
     for candidate in (text, _TRAILING_COMMA.sub(r"\1", text)):
         starts = (match.start() for match in re.finditer(r"\{", candidate))
-        for _, start in zip(range(_TRIES), starts, strict=False):
+        for _, start in zip(range(limits.OBJECT_STARTS), starts, strict=False):
             try:
                 value, _ = json.JSONDecoder().raw_decode(candidate, start)
             except (ValueError, RecursionError):
@@ -182,7 +179,7 @@ def _claims(answer: dict[str, Any]) -> Iterator[AnswerLine]:
     """Give the lines of *answer* that say anything, whatever else is in its lists."""
     for name, (role, key) in _LISTS.items():
         items = answer.get(name)
-        for item in items[:_MOST_LINES] if isinstance(items, list) else []:
+        for item in items[: limits.ANSWER_LINES] if isinstance(items, list) else []:
             fields = item if isinstance(item, dict) else {key: item}
             texts = {each: text for each in (key, *fields) if each != "turn" and (text := _text(fields.get(each)))}
             turn = re.search(r"\d{1,6}", str(fields.get("turn", "")))
@@ -192,7 +189,7 @@ def _claims(answer: dict[str, Any]) -> Iterator[AnswerLine]:
 
 def _text(item: object) -> str:
     """Return a text of the answer on one line, without the marks that models put around things."""
-    line = " ".join(item[:_LONGEST_TEXT].split()).replace("**", "") if isinstance(item, str) else ""
+    line = " ".join(item[: limits.ANSWER_TEXT].split()).replace("**", "") if isinstance(item, str) else ""
     line = line.replace("`", "") if line.count("`") % 2 else line
     return _AUTHOR.sub("", _BULLET.sub("", line, count=1) if _BULLET.match(line) else line)
 
@@ -229,7 +226,7 @@ class _NoteOfAnswer(NamedTuple):
             role, text = REFUTED, text[label.end() :]
         return Line(self.short(text), role, AGENT, claim.turn)
 
-    def short(self, text: str, widest: int = WIDEST_PART) -> str:
+    def short(self, text: str, widest: int = limits.MODEL_PART) -> str:
         """Return *text* without secrets in at most *widest* columns."""
         return shortened(one_line(self.redact(text)), widest)
 
@@ -318,7 +315,7 @@ def _files(items: object, turns: Sequence[Turn], gate: LineGate) -> tuple[list[s
     """
     edited = list(dict.fromkeys(file.replace("\\", "/") for turn in turns for file in turn.files))
     named = [one_line(item).strip("`") for item in items if isinstance(item, str)] if isinstance(items, list) else []
-    named = [name for name in named if 0 < len(name) <= _LONGEST_FILE and not foul(name)]
+    named = [name for name in named if 0 < len(name) <= limits.FILE_NAME and not foul(name)]
     known = {file.rsplit("/", 1)[-1] for file in edited}
     matter = (name for name in named if not known or name.rsplit("/", 1)[-1] in known)
     last = [file.rsplit("/", 1)[-1] for file in edited[-_MOST_FILES:]]

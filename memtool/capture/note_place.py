@@ -11,6 +11,7 @@ from datetime import date
 from itertools import chain, count
 from pathlib import PurePosixPath
 
+from memtool.capture import limits
 from memtool.capture.captured import read_record, write_record
 from memtool.capture.source import Source, find_source, kept_note
 from memtool.errors import HistoryFailed, MemtoolError
@@ -33,8 +34,6 @@ from memtool.vault.sessions import is_as_written
 from memtool.workspace import Workspace
 
 _MOST_WORDS, _LONGEST, _LONGEST_UNSPACED = 5, 44, 12  # words; characters; characters of a script without spaces
-_LETTERS = 4  # of the session's id, behind a name that another session has
-_LOOKED_AT = 2_000  # characters of a prompt
 _CLAUSES = re.compile(r"(?<=[.!?;:,])\s+|\n+|[。！？；：，、…]+")
 _LINK = re.compile(r"\w+://\S+|<[^>]*>")
 _PATH = re.compile(r"@?(?:[\w.~-]*[/\\])+([\w.-]+)")
@@ -51,7 +50,7 @@ def name_from(texts: Iterable[str]) -> str:
     """
     shortest = ""
     for text in texts:
-        plain = _PATH.sub(r" \1 ", _LINK.sub(" ", prose(text[:_LOOKED_AT])))
+        plain = _PATH.sub(r" \1 ", _LINK.sub(" ", prose(text[: limits.NAMED_PROMPT])))
         for clause in _CLAUSES.split(plain):
             if clause.strip().casefold() in word_set("consent"):
                 continue
@@ -166,7 +165,7 @@ def part_same_names(vault: Vault, remote: Remote) -> None:
 
 
 def _give_way(vault: Vault, ref: str, session: str) -> None:
-    renamed = f"{FOLDER}{PurePosixPath(ref).stem}-{session[:_LETTERS]}.md"
+    renamed = f"{FOLDER}{PurePosixPath(ref).stem}-{session[: limits.ID_LETTERS]}.md"
     if os.path.lexists(vault.root / renamed):
         return
     changed = [ref, renamed]

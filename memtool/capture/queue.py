@@ -1,7 +1,7 @@
 """The durable queue: one small file in `.memtool/queue/` for each session that waits to be captured.
 
     put      a hook writes the session's file in `new/` over the older one, if there is one: the newest wins
-    begin    a worker takes it out of `new/` and notes the try; should the worker die, it is due again after LEASE
+    begin    a worker takes it out of `new/` and notes the try; should the worker die, it is due again after a lease
     finish   the file goes; one that came to `new/` meanwhile stays
     fail     it waits for the next try; after the last one it is moved to `parked/`, with the reason
 
@@ -20,6 +20,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
+from memtool.capture import limits
 from memtool.errors import Busy, OutsideVault
 from memtool.named_tuple import NamedTuple
 from memtool.processes import start_command
@@ -27,16 +28,10 @@ from memtool.vault.files import read_content
 from memtool.vault.layout import Vault, session_name
 from memtool.vault.state import make_state_folder, read_record, write_state, writing_in
 
-LEASE = 300.0  # seconds after which a job whose worker died is taken over
 PAUSES = (60.0, 600.0)  # seconds between the tries of a job that failed
 TRIES = len(PAUSES) + 1
 
 SWEEP = "sweep"  # the id of the job that looks for sessions nobody captured
-
-_PATIENCE = 8.0  # seconds
-_LARGEST = 1_048_576  # bytes; a job that is larger was not written by memtool
-_START = 5.0  # seconds in which a process that was started takes its lock
-_WORKERS_PATIENCE = 1.0  # seconds; a hook that asks whether there is a worker holds the lock for some milliseconds
 
 
 class Job(NamedTuple):
@@ -121,7 +116,7 @@ class Queue(NamedTuple):
 
         ref = note_of(self.vault, job.session_id)
         with suppress(OSError, OutsideVault):
-            note = parse_note(ref, read_content(self.vault.path(ref), largest=_LARGEST))
+            note = parse_note(ref, read_content(self.vault.path(ref), largest=limits.STATE_FILE_BYTES))
             if isinstance(note, Note):
                 return " ".join(filter(None, [note.field("date")[:10], session_title(note)]))
         return f"a session in {shown_path(job.cwd, None, home)}" if job.cwd else job.session_id
@@ -133,7 +128,7 @@ class Queue(NamedTuple):
                 os.replace(self._new_path(job), self._path(job))
             if _read(self._path(job)) != job:
                 return None
-            begun = job._replace(tries=job.tries + 1, due_at=now + LEASE)
+            begun = job._replace(tries=job.tries + 1, due_at=now + limits.LEASE_SECONDS)
             _write(self._path(job), begun)
             return begun
 
@@ -173,12 +168,12 @@ class Queue(NamedTuple):
     def _lock(self) -> Iterator[None]:
         with writing_in(self.folder):
             make_state_folder(self.folder)
-            with self.vault.lock("queue", timeout=_PATIENCE):
+            with self.vault.lock("queue", timeout=limits.LOCK_SECONDS):
                 yield
 
 
 @contextmanager
-def only_worker(vault: Vault, patience: float = _WORKERS_PATIENCE) -> Iterator[bool]:
+def only_worker(vault: Vault, patience: float = limits.WORKER_LOCK_SECONDS) -> Iterator[bool]:
     """Be the one worker of *vault* for the length of a `with` block; gives False if there is another.
 
     A worker waits a moment for the lock: it may have been taken by a hook that will find this worker about to start,
@@ -212,7 +207,7 @@ def _write(path: Path, job: Job) -> None:
 
 def _read(path: Path) -> Job | None:
     """Return the job at *path*; None for what memtool did not write."""
-    return read_record(path, Job(), largest=_LARGEST)
+    return read_record(path, Job(), largest=limits.STATE_FILE_BYTES)
 
 
 def start_worker(vault: Vault, environ: Mapping[str, str]) -> bool:
@@ -237,7 +232,7 @@ def forget_start(vault: Vault) -> None:
 def _is_starting(vault: Vault) -> bool:
     """Return whether a worker was started a moment ago: it has yet to look, and will see every job."""
     with suppress(OSError):
-        return abs(time.time() - _start_path(vault).stat().st_mtime) < _START
+        return abs(time.time() - _start_path(vault).stat().st_mtime) < limits.WORKER_START_SECONDS
     return False
 
 

@@ -9,6 +9,7 @@ from contextlib import suppress
 from functools import partial
 from typing import NamedTuple
 
+from memtool.capture import limits
 from memtool.capture.captured import Captured
 from memtool.capture.daily_lines import change_daily, daily_ref
 from memtool.capture.model_note import note_with_model
@@ -83,8 +84,6 @@ def without_saved(draft: Draft, saved: list[str]) -> Draft:
     return draft._replace(lines=tuple(line for line in draft.lines if line.role in _KEPT or is_new(line.text)))
 
 
-SHORT_TOPIC = 160  # columns, in the daily note, and of a session that an agent sums up
-
 _LABEL = re.compile(r"\*\*([^*]{2,40})\*\*[:：]?\s*(.*)|([^:：]{2,40})[:：]")
 
 
@@ -151,7 +150,7 @@ def _session_note_of(text: str, *, title: str = "", tags: Iterable[str] = ()) ->
         for line in lines
     ]
     topic = topic or first_sentence(text)
-    draft = Draft(shortened(topic, SHORT_TOPIC) or cut(topic, SHORT_TOPIC), lines=tuple(lines), files=tuple(files))
+    draft = Draft(shortened(topic, limits.TOPIC) or cut(topic, limits.TOPIC), lines=tuple(lines), files=tuple(files))
     return SessionNote(tags=tuple(tags), draft=draft)
 
 
@@ -183,8 +182,6 @@ def _section_of(heading: str) -> str:
 
 NOTE = "note"  # the event of a job whose `transcript` is the path of a note in the vault
 
-_LEAST = 600  # characters; a shorter note is read as soon as its summary
-
 
 def queue_summary(work: Workspace, ref: str, text: str) -> bool:
     """Let a worker summarise the note at *ref*, if it is long enough and a model is set up; return whether it will.
@@ -192,7 +189,7 @@ def queue_summary(work: Workspace, ref: str, text: str) -> bool:
     Raises:
         NotWritable: the vault's state cannot be written.
     """
-    if len(text) < _LEAST or not is_set_up(work.settings.llm):
+    if len(text) < limits.SUMMARISED_NOTE or not is_set_up(work.settings.llm):
         return False
     job_id = f"note-{hashlib.sha256(ref.encode()).hexdigest()[:16]}"
     Queue(work.vault).put(Job(job_id, ref, str(work.folder), NOTE, queued_at=work.now().timestamp()))

@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
+from memtool.capture import limits
 from memtool.capture.captured import Captured, Record, read_record, write_record
 from memtool.capture.client_event import is_excluded
 from memtool.capture.daily_lines import change_daily, daily_ref
@@ -18,7 +19,7 @@ from memtool.capture.model_note import note_with_model
 from memtool.capture.note_place import follow_title, place_of_note
 from memtool.capture.queue import Job, only_worker
 from memtool.capture.rules_note import leaves_note, write_by_rules
-from memtool.capture.saved import SHORT_TOPIC, saved_in, without_saved
+from memtool.capture.saved import saved_in, without_saved
 from memtool.capture.session_reading import ReadSession, read_session
 from memtool.capture.source import KeptNote, Source, fields_of, find_source, kept_note, read_source, write_source
 from memtool.clients import CLAUDE_CODE
@@ -49,7 +50,6 @@ RULES = "rules"  # the writer of a note without a model
 
 _WITHOUT_MODEL = ("Stop", "PostCompact", IMPORT)  # a turn has ended, the client has just summarised, or it is old
 _AT_ONCE = (BY_HAND, IMPORT_WITH_MODEL)  # what the user asked for does not wait until the hour is over
-_WIDEST_TITLE, _WIDEST_PATH, _WIDEST_NAME = 70, 36, 120  # columns; of a title in the words of who worked
 
 
 class Later(NamedTuple):
@@ -197,8 +197,8 @@ class _Writing(NamedTuple):
         """Return the note as it is to be. Its title is what the agent told of the session, if it did."""
         source, project = self.session.source, self.area.name
         draft = without_saved(known.draft, saved_in(self.work.vault, source.session_id, project))
-        worked = shortened(first_sentence(told.get("completed", "")), _WIDEST_TITLE)
-        title = worked or draft.title or shortened(source.title or draft.asked, _WIDEST_TITLE)
+        worked = shortened(first_sentence(told.get("completed", "")), limits.TITLE)
+        title = worked or draft.title or shortened(source.title or draft.asked, limits.TITLE)
         files = tuple(shown_file(file, self.area.root, self.work.home) for file in draft.files)
         return SessionNote(
             id=source.session_id,
@@ -256,7 +256,7 @@ def daily_sessions(
     source: Source, note: SessionNote, *, now: datetime, zone: tzinfo | None = None
 ) -> dict[date, DailySession]:
     """Return the line of the session for the daily notes of its first day and of its last."""
-    topic = shortened(note.draft.title, SHORT_TOPIC)
+    topic = shortened(note.draft.title, limits.TOPIC)
     return {
         at.date(): DailySession(at.strftime("%H:%M"), note.project, note.id, topic) for at in _span(source, now, zone)
     }
@@ -288,7 +288,7 @@ def shown_file(file: str, root: Path | None, home: Path) -> str:
     path = one_line(shown_path(os.path.normpath(file), root, home))
     if not path.startswith(("~", "/", "\\")):
         return re.sub(r"^.*[/\\](?=[^/\\]+[/\\][^/\\]+$)", "", path)
-    while width(path) > (_WIDEST_PATH if "/" in path.removeprefix("…/") else _WIDEST_NAME):
+    while width(path) > (limits.PATH if "/" in path.removeprefix("…/") else limits.LONG_NAME):
         _, _, rest = path.removeprefix("…/").partition("/")
         path = f"…/{rest}" if rest else ""
     return path

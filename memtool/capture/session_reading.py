@@ -10,6 +10,7 @@ from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from memtool.capture import limits
 from memtool.capture.captured import Record
 from memtool.capture.queue import Job
 from memtool.capture.source import Source
@@ -24,8 +25,6 @@ from memtool.workspace import Workspace
 if TYPE_CHECKING:
     from memtool.redaction import Redactor
 
-_MOST_SECRETS = 500  # of one session; with more it is not read again for the last of them
-MOST_HELPERS = 100  # of one session, the last ones
 
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
@@ -63,7 +62,7 @@ def read_session(work: Workspace, job: Job, record: Record = Record(), known: So
     for asked, said in pairwise(conversation.steps):
         if (asked.kind, said.kind) == ("answer", "prompt"):
             redact.learn_answer(asked.text, said.text)
-    while secrets < redact.found < _MOST_SECRETS:
+    while secrets < redact.found < limits.SECRETS:
         secrets = redact.found
         redact.counts.clear()
         conversation, before = _read(job, Record(), known, redact)
@@ -130,7 +129,7 @@ def _with_edits_of_helpers(conversation: Conversation, path: Path, redact: Calla
 def _edits_of_helpers(path: Path, redact: Callable[[str], str], since: datetime | None) -> Sequence[Step]:
     """Return the edits of the helpers, from the time *since* on: the others are known."""
     found: list[Step] = []
-    for helper in sorted((path.with_suffix("") / "subagents").glob("agent-*.jsonl"))[-MOST_HELPERS:]:
+    for helper in sorted((path.with_suffix("") / "subagents").glob("agent-*.jsonl"))[-limits.HELPERS :]:
         with suppress(TranscriptUnreadable, OSError):
             if since is None or helper.stat().st_mtime >= since.timestamp():
                 found += read_transcript(helper, redact, of_helper=True).edits

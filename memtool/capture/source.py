@@ -16,6 +16,7 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Any, NamedTuple, TypeVar, get_args
 
+from memtool.capture import limits
 from memtool.capture.turns import AgentPlan, Dialog, Fate, FileEdit, Run, Turn
 from memtool.capture.view import shown
 from memtool.errors import BrokenVaultFile
@@ -30,8 +31,6 @@ from memtool.vault.state import writing_in
 
 FORMAT = 1
 
-_ROOM = 33_554_432  # bytes of the turns that are written; beyond that the middle ones lose the agent's messages
-_FIRST, _LAST = 20, 400  # turns that keep them
 _PARTS: Mapping[str, type[Any]] = {
     "dialogs": Dialog, "plans": AgentPlan, "edits": FileEdit, "runs": Run, "lines": Line,
 }  # fmt: skip
@@ -120,8 +119,8 @@ def _rendered(source: Source) -> bytes:
             "branch": source.branch, "title": source.title, "started": source.started_at,
             "ended": source.ended_at, "size": source.size}  # fmt: skip
     turns = [_line(as_fields(turn)) for turn in source.turns]
-    if sum(map(len, turns)) > _ROOM:
-        middle = slice(_FIRST, max(_FIRST, len(turns) - _LAST))
+    if sum(map(len, turns)) > limits.SOURCE_BYTES:
+        middle = slice(limits.SOURCE_FIRST_TURNS, max(limits.SOURCE_FIRST_TURNS, len(turns) - limits.SOURCE_LAST_TURNS))
         turns[middle] = [_line(as_fields(turn._replace(messages=turn.messages[-1:]))) for turn in source.turns[middle]]
     return b"".join([_line(as_fields(head)), *turns, _line({"note": source.note})])
 

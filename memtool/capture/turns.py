@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Literal, NamedTuple, TypeAlias
 
+from memtool.capture import limits
 from memtool.capture.transcript import EDITING_TOOLS, PLANNING_TOOL, SHELL_TOOL
 from memtool.capture.transcript.record_fields import COMMIT, NO_ANSWER, EditSize
 
@@ -217,10 +218,6 @@ def _work(steps: Sequence[Step]) -> tuple[tuple[Run, ...], tuple[FileEdit, ...]]
 
 StepKind: TypeAlias = Literal["prompt", "paste", "refusal", "choice", "answer", "message", "plan", "tool", "compaction"]
 OPENING = ("prompt", "paste", "refusal")  # kinds of steps that open a turn
-BOUND = 8 * 1_048_576  # bytes in memory
-
-_FIRST = 20  # steps that are always kept
-_STEP = 200  # bytes of a step beside its texts
 
 
 class Step(NamedTuple):
@@ -299,7 +296,7 @@ class Conversation(NamedTuple):
 class Steps:
     """Steps in order, numbered as they came. When they outgrow *bound* the oldest go, but for the first ones."""
 
-    def __init__(self, bound: int = BOUND) -> None:
+    def __init__(self, bound: int = limits.STEPS_BYTES) -> None:
         self._bound = bound
         self._steps: dict[int, Step] = {}
         self._size = self._next = 0
@@ -326,7 +323,7 @@ class Steps:
     def _put(self, number: int, step: Step) -> None:
         self._steps[number] = step
         self._size += _weight(step)
-        for oldest in list(self._steps)[_FIRST:-1] if self._size > self._bound else ():
+        for oldest in list(self._steps)[limits.FIRST_STEPS : -1] if self._size > self._bound else ():
             if self._size <= self._bound * 2 // 3:
                 break
             self._size -= _weight(self._steps.pop(oldest))
@@ -334,4 +331,8 @@ class Steps:
 
 def _weight(step: Step) -> int:
     texts = (step.text, step.file, step.error, step.change.line, step.change.was, step.last_line)
-    return _STEP + sum(text.__sizeof__() for text in texts) + sum(len(each) for one in step.options for each in one)
+    return (
+        limits.STEP_BYTES
+        + sum(text.__sizeof__() for text in texts)
+        + sum(len(each) for one in step.options for each in one)
+    )

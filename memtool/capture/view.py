@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise, product
 from typing import Literal, NamedTuple, TypeAlias
 
+from memtool.capture import limits
 from memtool.capture.checks import NOTHING_RAN, UNSURE
 from memtool.capture.transcript.text import MARK, shorten
 from memtool.capture.turns import FileEdit, Run, Turn
@@ -22,8 +23,6 @@ from memtool.text.markdown import with_code_cut
 from memtool.text.scripts import HAN
 from memtool.text.statements import prose, statements
 
-LIMIT = 32_000  # columns of the turns together
-MAX_TOKENS = 1_500  # of an answer
 Share: TypeAlias = Literal["others", "work", "ends", "typed"]
 
 _FLOORS = (600, 300, 150, 0)  # characters: the rooms of the shares shrink in turn to the first, then to the next
@@ -57,7 +56,7 @@ class Piece(NamedTuple):
     room: int
 
 
-def request(turns: Sequence[Turn], *, language: str, code: str, limit: int = LIMIT) -> Request:
+def request(turns: Sequence[Turn], *, language: str, code: str, limit: int = limits.REQUEST_COLUMNS) -> Request:
     """Return the request for a note of *turns*; *code* is random, so that no transcript can forge the marker.
 
     *language* is that of the user's own words, as `language_of` finds it; empty if it is not known.
@@ -69,7 +68,7 @@ def request(turns: Sequence[Turn], *, language: str, code: str, limit: int = LIM
         f"Those were the turns. Answer with the JSON object, its texts in the language in which the user types{here}; "
         "names and quotes stay as they are."
     )
-    return Request(agent_text("summary-of-a-session"), prompt, MAX_TOKENS)
+    return Request(agent_text("summary-of-a-session"), prompt, limits.ANSWER_TOKENS)
 
 
 def language_of(turns: Sequence[Turn]) -> str:
@@ -81,7 +80,7 @@ def language_of(turns: Sequence[Turn]) -> str:
     return "zh" if is_chinese else ""
 
 
-def shown(turns: Sequence[Turn], limit: int = LIMIT, *, first: int = 1) -> str:
+def shown(turns: Sequence[Turn], limit: int = limits.REQUEST_COLUMNS, *, first: int = 1) -> str:
     """Return *turns* in at most *limit* columns, the first of them with the number *first*; all of them if it is 0.
 
     A short prompt, such as "yes" or "commit", does not begin a turn of its own.

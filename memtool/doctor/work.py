@@ -10,7 +10,8 @@ from functools import partial
 from heapq import nlargest
 from typing import NamedTuple
 
-from memtool.capture.log import DAYS, NAME as LOG_NAME, LogEntry, read_problems
+from memtool.capture import limits as capture_limits
+from memtool.capture.log import NAME as LOG_NAME, LogEntry, read_problems
 from memtool.capture.queue import Queue
 from memtool.consolidate.week import read_run
 from memtool.doctor.check import BROKEN, NOTE, OK, Check
@@ -51,7 +52,12 @@ def capture_checks(work: Workspace) -> Iterator[Check]:
         yield Check("capture", BROKEN, f"and {counted(len(errors) - _NAMED_ERRORS, 'more error')} in the last day")
     if over:
         problems = counted(len(over), "old or small problem")
-        yield Check("capture", NOTE, f"{problems} in the last {DAYS} days; the last: {_line_of(over[-1])}", see)
+        yield Check(
+            "capture",
+            NOTE,
+            f"{problems} in the last {capture_limits.PROBLEM_DAYS} days; the last: {_line_of(over[-1])}",
+            see,
+        )
     queue = Queue(vault)
     for job in queue.parked()[:_NAMED]:
         fix = "Try it again with `memtool capture --drain --now`."
@@ -72,10 +78,12 @@ def given_checks(work: Workspace) -> Iterator[Check]:
     today, sums = work.now().date(), None
     with contextlib.suppress(MemtoolError):  # the checks of the index say it
         if folder := find_state_folder(work.vault, work.cache):
-            sums = sums_of(fates_between(folder, f"{today - dt.timedelta(days=DAYS)}", f"{today}"))
+            sums = sums_of(
+                fates_between(folder, f"{today - dt.timedelta(days=capture_limits.PROBLEM_DAYS)}", f"{today}")
+            )
     if sums is None or sums.arrived is None:
         return
-    sentence = f"lines for the sessions of the last {DAYS} days: {sums}"
+    sentence = f"lines for the sessions of the last {capture_limits.PROBLEM_DAYS} days: {sums}"
     if sums.given >= 5 and not sums.arrived:
         fix = "Check the hooks in the client (`/hooks`), and the findings about them above."
         yield Check("given", BROKEN, f"{sentence}: the client drops memtool's answers", fix)

@@ -14,8 +14,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from memtool.capture import limits as capture_limits
 from memtool.capture.queue import Job
-from memtool.capture.transcript.forms import HEAD, Transcript, form_of
+from memtool.capture.transcript.forms import Transcript, form_of
 from memtool.capture.transcript.record_fields import HOOK_CONTEXT, content_of, is_by_a_person, text_at, text_in
 from memtool.capture.transcript.record_stream import Record, Tally, open_transcript
 from memtool.clients import CLIENTS
@@ -141,7 +142,7 @@ def _heard(job: Job) -> Iterator[Heard]:
     """
     path, tally = Path(job.transcript), Tally()
     with open_transcript(path) as file:
-        form = form_of(file.read(HEAD))
+        form = form_of(file.read(capture_limits.FORM_HEAD_BYTES))
         file.seek(0)
         for number, record in enumerate(form.records(Transcript(path, file, tally, job.session_id, job.cwd)), 1):
             if who := _who(record):

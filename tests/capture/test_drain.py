@@ -11,13 +11,13 @@ import pytest
 from client_transcripts import answer, edit, prompt, write_transcript
 from desk import Desk
 
-from memtool.capture import daily_lines, drain, session_capture, session_reading
+from memtool.capture import drain, limits, session_capture, session_reading
 from memtool.capture.captured import read_record, write_record
 from memtool.capture.daily_lines import Edit, write_edit
 from memtool.capture.drain import Drained
 from memtool.capture.log import WARNING, LogEntry
 from memtool.capture.model_note import ModelNote
-from memtool.capture.queue import LEASE, PAUSES, SWEEP, Job, Queue, only_worker
+from memtool.capture.queue import PAUSES, SWEEP, Job, Queue, only_worker
 from memtool.capture.source import find_source, kept_note
 from memtool.capture.transcript import reader
 from memtool.capture.turns import Turn
@@ -209,7 +209,7 @@ def test_a_job_of_a_worker_that_died_is_taken_over_after_five_minutes(desk: Desk
     desk.put(write_transcript(desk.home / "one.jsonl", TALK))
     (job,) = desk.queue.waiting()
     desk.queue.begin(job, desk.now.timestamp())  # and here it is killed
-    desk.pass_time(LEASE - 1)
+    desk.pass_time(limits.LEASE_SECONDS - 1)
     assert desk.drain().captured == ()
     desk.pass_time(1)
     assert desk.drain().captured == ("one",)
@@ -231,7 +231,7 @@ def test_a_job_that_can_never_be_begun_does_not_keep_a_worker_busy(desk: Desk, m
 
 
 def test_an_edit_is_not_lost_while_somebody_holds_the_daily_note(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(daily_lines, "HOOK_PATIENCE", 0.0)
+    monkeypatch.setattr(limits, "HOOK_LOCK_SECONDS", 0.0)
     with desk.vault.lock("daily"):
         assert edit_in(desk, "支付.ts")
         assert edit_in(desk, "a.ts")
@@ -263,7 +263,7 @@ def test_what_no_hook_has_left_is_passed_over(desk: Desk, content: bytes) -> Non
 
 
 def test_what_cannot_be_written_yet_is_told_and_kept(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(daily_lines, "HOOK_PATIENCE", 0.0)
+    monkeypatch.setattr(limits, "HOOK_LOCK_SECONDS", 0.0)
     with desk.vault.lock("daily"):
         edit_in(desk, "a.ts")
     note = desk.vault.root / "daily" / "2026-02-10.md"

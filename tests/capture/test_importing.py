@@ -10,7 +10,7 @@ import pytest
 from client_transcripts import answer, edit, prompt, write_transcript
 from desk import Desk
 
-from memtool.capture import importing, session_capture, session_reading
+from memtool.capture import importing, limits, session_capture, session_reading
 from memtool.capture.importing import ImportedSessions, find_sources, import_sessions, read_history
 from memtool.vault.daily import listed_sessions, parse_daily
 from memtool.vault.sessions import parse_session
@@ -104,7 +104,7 @@ def daily_notes(desk: Desk) -> dict[str, str]:
 def test_a_day_is_the_same_however_many_sessions_are_written_at_once(
     desk: Desk, client: Path, monkeypatch: pytest.MonkeyPatch, batch: int
 ) -> None:
-    monkeypatch.setattr(importing, "_BATCH", batch)
+    monkeypatch.setattr(limits, "IMPORT_BATCH", batch)
     for number in range(5):
         write_transcript(client / "projects" / "-src-shop" / f"会话{number}.jsonl", TALK)
     assert do_import(desk, client).notes == 8

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from memtool.capture.queue import LEASE, PAUSES, TRIES, Job, Queue, only_worker
+from memtool.capture import limits
+from memtool.capture.queue import PAUSES, TRIES, Job, Queue, only_worker
 from memtool.errors import NotWritable
 from memtool.vault.layout import Vault
 
@@ -57,7 +58,7 @@ def test_a_job_that_came_anew_meanwhile_stays(queue: Queue) -> None:
 def test_a_job_whose_worker_died_is_due_again_after_five_minutes(queue: Queue) -> None:
     queue.put(JOB)
     begun(queue, JOB, now=1000.0)
-    assert LEASE == 300.0
+    assert limits.LEASE_SECONDS == 300.0
     assert [(job.tries, job.due_at) for job in queue.waiting()] == [(1, 1300.0)]
 
 

@@ -96,7 +96,7 @@ def test_a_session_that_nobody_captured_is_found_at_the_next_start(
     fire(agent, client, "SessionStart", transcript_path=str(own), source="startup")
     (job,) = Queue(agent.vault).waiting()
     assert (job.session_id, job.client) == (SWEEP, client)
-    monkeypatch.setattr("memtool.capture.captured.RECENT", float("inf"))
+    monkeypatch.setattr("memtool.capture.limits.RECENT_SECONDS", float("inf"))
     drained, problems = work_off(_work(agent))
     assert (drained.captured, problems) == ((IDS[client],), [])
 

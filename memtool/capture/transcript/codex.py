@@ -14,6 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from memtool.capture import limits
 from memtool.capture.transcript import ASKING_TOOL, SHELL_TOOL
 from memtool.capture.transcript.forms import (
     ROLLED_BACK,
@@ -34,7 +35,6 @@ from memtool.capture.transcript.record_stream import Record, Tally, read_records
 from memtool.capture.transcript.text import edits_in_patch, inside, patch_in
 from memtool.redaction import CONTEXT_TAG
 
-_HEAD = 65_536  # bytes, in which the session says whether it is a helper's
 _ID = re.compile(r"([0-9a-f]{8}-[0-9a-f-]{27})\.jsonl(?:\.zst)?\Z")
 _OF_HELPER = re.compile(rb'"thread_source":\s*"subagent"|"source":\s*\{\s*"subagent"')
 
@@ -73,7 +73,7 @@ def sessions(root: Path, since: float) -> Iterator[KeptSession]:
             if not named or not stat.S_ISREG(status.st_mode) or not status.st_size or status.st_mtime < since:
                 continue
             with path.open("rb") as file:
-                if _OF_HELPER.search(file.readline(_HEAD)):
+                if _OF_HELPER.search(file.readline(limits.CODEX_HEAD_BYTES)):
                     continue
             yield KeptSession(named[1], path, 0 if path.suffix == ".zst" else status.st_size, status.st_mtime)
 

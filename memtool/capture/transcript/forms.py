@@ -13,13 +13,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, TypeAlias
 
+from memtool.capture import limits
 from memtool.capture.transcript.record_fields import HOOK_CONTEXT, TITLES, text_at
 from memtool.capture.transcript.record_stream import Record, Tally, open_transcript, read_records
 from memtool.clients import CLAUDE_CODE
 from memtool.errors import TranscriptUnreadable
 
-HEAD = 4_096  # bytes in which a form is recognised
-_BLOCK = 1_048_576
 _KINDS = {"user", "assistant", "system", "attachment", *TITLES}  # of records that a session of the client holds
 WHERE_TRANSCRIPTS_ARE = (
     "Transcripts lie in ~/.claude/projects, Codex's in ~/.codex/sessions, Gemini's in ~/.gemini/tmp/*/chats."
@@ -157,7 +156,7 @@ def check_transcript(path: Path) -> str:
     tally = Tally()
     with open_transcript(path) as file:
         try:
-            form = form_of(file.read(HEAD))
+            form = form_of(file.read(limits.FORM_HEAD_BYTES))
             file.seek(0)
             for record in form.records(Transcript(path, file, tally)):
                 if record.get("sessionId") and text_at(record, "type") in _KINDS:
@@ -182,7 +181,7 @@ def stands_in(file: BinaryIO, start: int, words: tuple[bytes, ...]) -> bool:
     """Return whether one of *words* stands in *file* behind *start*."""
     file.seek(start)
     end = b""
-    while words and (block := file.read(_BLOCK)):
+    while words and (block := file.read(limits.BLOCK_BYTES)):
         if any(word in end + block for word in words):
             return True
         end = block[-max(map(len, words)) :]

@@ -15,6 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from memtool.capture import limits
 from memtool.capture.transcript import ASKING_TOOL, SHELL_TOOL
 from memtool.capture.transcript.forms import (
     REWOUND,
@@ -35,9 +36,6 @@ from memtool.capture.transcript.record_stream import Record, Tally, read_records
 from memtool.capture.transcript.text import without_injected
 from memtool.redaction import CONTEXT_TAG
 
-_HEAD = 4_096  # bytes, in which a chat says whose it is
-_LARGEST = 33_554_432  # bytes of a chat that is one object
-_PROJECT = 4_096  # characters of the path of a project
 _ID = re.compile(rb'"sessionId":\s*"([^"\\]{1,200})"')
 _OF_HELPER = re.compile(rb'"kind":\s*"subagent"')
 
@@ -68,7 +66,7 @@ def sessions(root: Path, since: float) -> Iterator[KeptSession]:
                 if not stat.S_ISREG(status.st_mode) or status.st_mtime < since:
                     continue
                 with path.open("rb") as file:
-                    head = file.read(_HEAD)
+                    head = file.read(limits.GEMINI_HEAD_BYTES)
                 named = _ID.search(head)
                 if named and not _OF_HELPER.search(head):
                     name = named[1].decode("utf-8", "replace")
@@ -183,10 +181,10 @@ def _text(content: object) -> str:
 
 def _whole(transcript: Transcript) -> Iterator[Record]:
     """Give the one record of a chat that is one object."""
-    content = transcript.file.read(_LARGEST + 1)
+    content = transcript.file.read(limits.GEMINI_BYTES + 1)
     transcript.tally.lines, transcript.tally.size = content.count(b"\n") + 1, len(content)
     with suppress(ValueError, RecursionError):
-        record = json.loads(content.decode("utf-8", "replace")) if len(content) <= _LARGEST else None
+        record = json.loads(content.decode("utf-8", "replace")) if len(content) <= limits.GEMINI_BYTES else None
         if isinstance(record, dict):
             yield record
             return
@@ -199,7 +197,7 @@ def _project_of(path: Path) -> str:
         noted = path.parents[1] / ".project_root"
         if noted.is_file():
             with noted.open(encoding="utf-8") as file:
-                return file.read(_PROJECT).strip()
+                return file.read(limits.GEMINI_PROJECT).strip()
     return ""
 
 

@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from memtool.capture import limits
 from memtool.capture.transcript import ASKING_TOOL, EDITING_TOOLS, SHELL_TOOL
 from memtool.capture.transcript.forms import (
     KeptSession,
@@ -34,8 +35,6 @@ from memtool.capture.transcript.text import edits_in_patch
 from memtool.errors import TranscriptUnreadable
 from memtool.redaction import CONTEXT_TAG
 
-_PATIENCE = 5.0  # seconds for a database that is being written
-_LONGEST = 2_097_152  # characters of one part; more holds an image or a whole file
 _NAMELESS = ("New session - ", "Child session - ")
 _TOOLS = {"write": "Write", "edit": "Edit", "multiedit": "Edit", "bash": SHELL_TOOL, "question": ASKING_TOOL}
 
@@ -71,7 +70,7 @@ def records(transcript: Transcript) -> Iterator[Record]:
             if last and str(name) >= last:
                 return
             transcript.tally.lines += 1
-            parts = [_object(part) for (part,) in db.execute(_PARTS, (name, _LONGEST))]
+            parts = [_object(part) for (part,) in db.execute(_PARTS, (name, limits.DATABASE_PART))]
             for made in _message(str(name), _object(data), parts):
                 yield {"timestamp": _time(at), **envelope, **made}
 
@@ -95,7 +94,9 @@ def root_of(transcript: Path, *, this_project: bool) -> Path | None:
 @contextmanager
 def _opened(path: Path) -> Iterator[sqlite3.Connection]:
     try:
-        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=_PATIENCE)) as db:
+        with closing(
+            sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=limits.DATABASE_SECONDS)
+        ) as db:
             db.text_factory = partial(str, encoding="utf-8", errors="replace")
             yield db
     except (sqlite3.Error, ValueError, TypeError, OverflowError) as error:

@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
 
+from memtool.capture import limits
 from memtool.capture.checks import FAILED, UNSURE, check_in, error_lines, fault_in, is_sure_to_have_failed
 from memtool.capture.transcript import ASKING_TOOL, EDITING_TOOLS, PLANNING_TOOL, SHELL_TOOL
-from memtool.capture.transcript.forms import HEAD, Transcript, form_of
+from memtool.capture.transcript.forms import Transcript, form_of
 from memtool.capture.transcript.record_fields import (
     IN_BACKGROUND,
     NO_ANSWER,
@@ -54,22 +55,7 @@ from memtool.clients import CLIENTS
 from memtool.errors import TranscriptUnreadable
 from memtool.vault.sessions import TOLD, told_in
 
-# Characters of one text that are kept.
-_PROMPT, _ANSWER, _COMPACTION = 4_000, 6_000, 12_000
-_MESSAGE, _PLAN = 3_000, 4_000  # of a message before the last one of its turn; of a plan
-_ERROR = _LINE = 200
-_ERROR_OF_CHECK = 400
-_OUTPUT = 4_096  # of the end of what a check printed, which is looked at
-_NAME = 200
-_PATH = 4_096
-_ROOM = 8_192  # so many characters more than are kept are redacted
-_HELD = 65_536  # of a message in parts that are held until its turn ends
-
 _TOLD_TOOLS = EDITING_TOOLS | {PLANNING_TOOL, SHELL_TOOL}  # of all others it only counts that one was used
-_MOST_CALLS = 2_000  # whose results are waited for
-_MOST_RECORDS = 200_000  # whose identity is remembered, to know a repeated one
-_MOST_TITLES = 200
-_LAST_ANSWERS = 20  # among which the last one is looked for
 
 
 def read_transcript(
@@ -98,7 +84,7 @@ def read_transcript(
     tally, first = Tally(), 0
     with open_transcript(path) as file:
         try:
-            form = form_of(file.read(HEAD))
+            form = form_of(file.read(limits.FORM_HEAD_BYTES))
             if start and mark_before(file, start) == mark and not form.must_start_over(file, start):
                 tally.size = start
             file.seek(first := tally.size)
@@ -117,7 +103,7 @@ class _Session:
         self._redact = redact
         self._of_helper = of_helper
         self._steps = Steps()
-        self._said: deque[str] = deque(maxlen=_LAST_ANSWERS)  # the last messages, as they are
+        self._said: deque[str] = deque(maxlen=limits.LAST_ANSWERS)  # the last messages, as they are
         self._answer = -1  # the number of the step that the last of them is, while its turn goes on
         self._parent = ""  # of the last step: the message that it belongs to, or that it answers
         self._calls: dict[str, tuple[int, Call]] = {}
@@ -148,16 +134,16 @@ class _Session:
         elif kind == "system" and record.get("subtype") == "compact_boundary":
             self._add(record, Step("compaction"))
         elif kind == "system" and record.get("subtype") == TOLD_SUMMARY and self.client:
-            self._told = told_in({name: self._clean(text_at(record, name), _ANSWER) for name in TOLD})
+            self._told = told_in({name: self._clean(text_at(record, name), limits.LAST_MESSAGE) for name in TOLD})
         elif kind in TITLES:
             key = kind, text_at(record, "leafUuid")
-            if key in self._titles or len(self._titles) < _MOST_TITLES:
+            if key in self._titles or len(self._titles) < limits.TITLES:
                 self._titles[key] = title_of(record)
 
     def take_last_answer(self, text: str) -> None:
         """Take in what the assistant said last, unless it is known."""
-        text = self._shortened(text, _ANSWER)
-        answers = (self._shortened(said, _ANSWER) for said in reversed(self._said))
+        text = self._shortened(text, limits.LAST_MESSAGE)
+        answers = (self._shortened(said, limits.LAST_MESSAGE) for said in reversed(self._said))
         if text and not any(answer == text or answer.endswith(f"\n\n{text}") for answer in answers):
             self._steps.add(Step("answer", text))
 
@@ -185,7 +171,9 @@ class _Session:
         if (client := text_at(record, "client")) in CLIENTS:
             self.client = client
         if (name := text_at(record, "sessionId")) == self._name or not self._first_name:
-            self._first_name = name[:_NAME]  # a fork begins with copies that may bear the name of the other session
+            self._first_name = name[
+                : limits.SESSION_NAME
+            ]  # a fork begins with copies that may bear the name of the other session
         if at := time_of(record):
             self._started_at = min(self._started_at or at, at)
             self._ended_at = max(self._ended_at or at, at)
@@ -195,7 +183,7 @@ class _Session:
             return False
         identity = hash(uuid)
         is_repeated = identity in self._seen
-        if len(self._seen) < _MOST_RECORDS:
+        if len(self._seen) < limits.RECORDS:
             self._seen.add(identity)
         return is_repeated
 
@@ -229,7 +217,7 @@ class _Session:
             return
         elif command := shell_command(text):
             self._add(record, Step("tool", self._line(f"! {command}"), tool=SHELL_TOOL))
-        elif prompt := self._clean(typed(text), _PROMPT):
+        elif prompt := self._clean(typed(text), limits.PROMPT):
             own = without_pastes(prompt)
             is_own = own and not is_quotation(own)
             step = Step("prompt", own) if is_own else Step("paste", pasted_in(prompt))
@@ -237,7 +225,7 @@ class _Session:
                 self._add_prompt(record, step)
 
     def _add_prompt(self, record: Record, step: Step) -> None:
-        step = step._replace(text=shorten(step.text, _PROMPT))
+        step = step._replace(text=shorten(step.text, limits.PROMPT))
         parent = text_at(record, "parentUuid")
         number, last = self._steps.last()
         if last.kind in ("prompt", "paste") and parent and parent == self._parent:
@@ -248,7 +236,7 @@ class _Session:
             self._parent = parent
 
     def _take_compaction(self, record: Record, text: str) -> None:
-        summary = self._shortened(compaction_text(text), _COMPACTION)
+        summary = self._shortened(compaction_text(text), limits.COMPACTION)
         number, last = self._steps.last()
         if last.kind == "compaction" and not last.text:
             self._set_text(number, summary)  # its boundary came before it
@@ -261,7 +249,7 @@ class _Session:
         content = content_of(record)
         self._take_answer(record, text_in(content))
         for plan in plans_in(content):
-            self._add(record, Step("plan", self._shortened(plan, _PLAN)))
+            self._add(record, Step("plan", self._shortened(plan, limits.PLAN)))
         for call in calls_in(content, self._here):
             self._take_call(record, call)
 
@@ -274,7 +262,7 @@ class _Session:
         elif last.kind != "tool" or last.tool:
             number = self._add(record, Step("tool"))
         self._calls[call.id] = number, call._replace(command="", change=EditSize())
-        if len(self._calls) > _MOST_CALLS:
+        if len(self._calls) > limits.CALLS:
             del self._calls[next(iter(self._calls))]
 
     def _take_answer(self, record: Record, text: str) -> None:
@@ -285,7 +273,7 @@ class _Session:
         goes_on = message and message == self._parent
         if self._answer >= 0 and self._steps.last()[0] == self._answer and goes_on:
             whole = f"{self._said[-1]}\n\n{text}"
-            self._said[-1] = whole if len(whole) <= _HELD else text
+            self._said[-1] = whole if len(whole) <= limits.HELD_MESSAGE else text
         else:
             self._end_message()
             self._answer = self._add(record, Step("answer"))
@@ -295,12 +283,12 @@ class _Session:
     def _end_message(self) -> None:
         """Keep the message before the one that comes."""
         if self._answer >= 0:
-            text = self._shortened(self._said[-1], _MESSAGE)
+            text = self._shortened(self._said[-1], limits.MESSAGE)
             self._steps.change(self._answer, lambda step: step._replace(kind="message", text=text))
 
     def _end_turn(self) -> None:
         if self._answer >= 0:
-            self._set_text(self._answer, self._shortened(self._said[-1], _ANSWER))
+            self._set_text(self._answer, self._shortened(self._said[-1], limits.LAST_MESSAGE))
             self._answer = -1
 
     def _take_result(self, record: Record, result: Result) -> None:
@@ -338,35 +326,35 @@ class _Session:
         """Return *step*, a command that was reported as passed; failed if it is a check whose *output* says so."""
         if not check_in(step.text):
             return step
-        if fault := fault_in(step.text, output[-_OUTPUT:]):
+        if fault := fault_in(step.text, output[-limits.CHECK_OUTPUT :]):
             return step._replace(error=self._error(step, output) if fault == FAILED else fault)
-        return step._replace(last_line=self._line(last_line(output[-_OUTPUT:])))
+        return step._replace(last_line=self._line(last_line(output[-limits.CHECK_OUTPUT :])))
 
     def _failed(self, step: Step, output: str) -> Step:
         """Return *step*, which ended with an error; unsure if it is a check that may have passed before that."""
         if step.tool != SHELL_TOOL:
             return step._replace(error="failed")
-        is_sure = not check_in(step.text) or is_sure_to_have_failed(step.text, output[-_OUTPUT:])
+        is_sure = not check_in(step.text) or is_sure_to_have_failed(step.text, output[-limits.CHECK_OUTPUT :])
         return step._replace(error=self._error(step, output) if is_sure else UNSURE)
 
     def _error(self, step: Step, text: str) -> str:
         """Return why *step* failed; of a long output of a check the lines that say it."""
-        text = self._clean(without_injected(text), _ERROR)
-        told = error_lines(text) if check_in(step.text) and len(text) > _ERROR else []
+        text = self._clean(without_injected(text), limits.ERROR)
+        told = error_lines(text) if check_in(step.text) and len(text) > limits.ERROR else []
         lines = "\n".join(dict.fromkeys([*told, *text.splitlines()[-1:]])) if told else ""
-        return error_text(lines or text, _ERROR_OF_CHECK if lines else _ERROR) or "no message"
+        return error_text(lines or text, limits.CHECK_ERROR if lines else limits.ERROR) or "no message"
 
     def _clean(self, text: str, limit: int) -> str:
-        return self._redact(excerpt(printable(text), _ROOM + 6 * limit)).strip()
+        return self._redact(excerpt(printable(text), limits.REDACTED_BESIDE + 6 * limit)).strip()
 
     def _shortened(self, text: str, limit: int) -> str:
         return shorten(self._clean(text, limit), limit)
 
     def _prompt(self, text: str) -> str:
-        return self._shortened(text, _PROMPT)
+        return self._shortened(text, limits.PROMPT)
 
     def _line(self, text: str) -> str:
-        return one_line(self._clean(text, _LINE), _LINE)
+        return one_line(self._clean(text, limits.ERROR), limits.ERROR)
 
     def _file(self, path: str) -> str:
-        return self._clean(path, _LINE) if len(path) <= _PATH and "\n" not in path else ""
+        return self._clean(path, limits.ERROR) if len(path) <= limits.FILE_PATH and "\n" not in path else ""

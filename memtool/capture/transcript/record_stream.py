@@ -13,18 +13,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias, cast
 
+from memtool.capture import limits
 from memtool.errors import TranscriptUnreadable
 
 Record: TypeAlias = dict[str, Any]
 
-_LONGEST_LINE = 32 * 1_048_576  # bytes; what is longer is passed over
-_LONG_LINE = 128 * 1024  # from here on the long strings in a line are cut before it is parsed,
-_LONG_STRING = 64 * 1024  # so that an image costs no memory, and a long text no time to redact
-_MOST_PARSED = 2 * 1_048_576  # of a line with its strings cut: an object in memory is many times its text
-_MARKED = 4_096
-_HEAD, _TAIL, _NEAR = 40 * 1024, 20 * 1024, 1024
-
-# Whole requests, system prompts and backups of files: most of the bytes of a transcript, and nothing that was said.
 # An unescaped quote is never part of a string, so these beginnings are what they look like.
 _SKIPPED = re.compile(
     rb'\{"type":"(?:api-request|file-history-|cost-state"|tools-used")'
@@ -38,8 +31,6 @@ _BORDER = re.compile(rb'[^"\\/bfnrtu0-9a-fA-F\x80-\xbf]')  # never in the middle
 _WHOLE_TAG = re.compile(rb"(?:<|\xef\xbc\x9c)[\s/]{0,17}(?:private|memtool-context|claude-mem-context)", re.IGNORECASE)
 _BOM = b"\xef\xbb\xbf"
 _ELLIPSIS = memoryview(" … ".encode())
-_LARGEST = 536_870_912  # bytes of what comes out of a compressed transcript
-_BLOCK = 1_048_576
 
 
 @dataclass
@@ -74,8 +65,8 @@ def open_transcript(path: Path) -> BinaryIO:
 
 def mark_before(file: BinaryIO, offset: int) -> int:
     """Return the checksum of the bytes of *file* before *offset*, by which a file that only grew is known."""
-    file.seek(max(0, offset - _MARKED))
-    return zlib.crc32(file.read(min(offset, _MARKED)))
+    file.seek(max(0, offset - limits.MARKED_BYTES))
+    return zlib.crc32(file.read(min(offset, limits.MARKED_BYTES)))
 
 
 def read_records(file: BinaryIO, tally: Tally, *, of_helper: bool = False) -> Iterator[Record]:
@@ -94,7 +85,7 @@ def read_records(file: BinaryIO, tally: Tally, *, of_helper: bool = False) -> It
 
 def _lines(file: BinaryIO, tally: Tally) -> Iterator[bytes | bytearray]:
     line: bytes | bytearray
-    while line := file.readline(_LONG_LINE):
+    while line := file.readline(limits.LONG_RECORD_BYTES):
         tally.lines += 1
         tally.record_at = tally.size
         tally.size += len(line)
@@ -108,9 +99,9 @@ def _with_rest(start: bytes, file: BinaryIO, tally: Tally) -> bytearray:
     line = bytearray(start)
     size = len(line)
     piece = start
-    while not piece.endswith(b"\n") and (piece := file.readline(_LONG_LINE)):
+    while not piece.endswith(b"\n") and (piece := file.readline(limits.LONG_RECORD_BYTES)):
         size += len(piece)
-        if size <= _LONGEST_LINE:
+        if size <= limits.RECORD_BYTES:
             line += piece
         else:
             line = line[:1]
@@ -119,9 +110,9 @@ def _with_rest(start: bytes, file: BinaryIO, tally: Tally) -> bytearray:
 
 
 def _parse(line: bytes | bytearray) -> Record | None:
-    if len(line) > _LONG_LINE:
+    if len(line) > limits.LONG_RECORD_BYTES:
         parts = list(_short_strings(line))
-        if sum(map(len, parts)) > _MOST_PARSED:
+        if sum(map(len, parts)) > limits.PARSED_BYTES:
             return None
         line = b"".join(parts)
     try:
@@ -137,7 +128,7 @@ def _short_strings(line: bytes | bytearray) -> Iterator[memoryview]:
     end = 0
     for match in _STRING.finditer(line):
         start, stop = match.span()
-        if stop - start > _LONG_STRING:
+        if stop - start > limits.LONG_STRING_BYTES:
             yield view[end : start + 1]
             yield from _head_and_tail(view, start + 1, stop - 1)
             end = stop - 1
@@ -152,11 +143,15 @@ def _head_and_tail(line: memoryview, start: int, stop: int) -> Iterator[memoryvi
     """
     if block := _WHOLE_TAG.search(line, start, stop):
         stop = block.start()
-    if stop - start <= _HEAD + _TAIL:
+    if stop - start <= limits.STRING_HEAD_BYTES + limits.STRING_TAIL_BYTES:
         yield line[start:stop]
         return
-    head = _BORDER.search(line, start + _HEAD, start + _HEAD + _NEAR)
-    tail = _BORDER.search(line, stop - _TAIL, stop - _TAIL + _NEAR)
+    head = _BORDER.search(
+        line, start + limits.STRING_HEAD_BYTES, start + limits.STRING_HEAD_BYTES + limits.STRING_CUT_BYTES
+    )
+    tail = _BORDER.search(
+        line, stop - limits.STRING_TAIL_BYTES, stop - limits.STRING_TAIL_BYTES + limits.STRING_CUT_BYTES
+    )
     if head and tail:
         yield line[start : head.start()]
         yield _ELLIPSIS
@@ -218,8 +213,8 @@ def _unpack_by_program(path: Path, file: BinaryIO, out: BinaryIO) -> None:
 
 def _copy(path: Path, source: BinaryIO, out: BinaryIO) -> None:
     size = 0
-    while block := source.read(_BLOCK):
+    while block := source.read(limits.BLOCK_BYTES):
         size += len(block)
-        if size > _LARGEST:
+        if size > limits.UNPACKED_BYTES:
             raise TranscriptUnreadable(path, "it is too large once it is decompressed")
         out.write(block)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from memtool.capture import limits
 from memtool.text.languages import mentioned
 
 MARK = "[…]"  # stands for what was left out
@@ -66,7 +67,6 @@ _NOT_SAID = "The user wants to clarify these questions"  # the client says so wh
 _AFTER_OUTPUT = "Shell cwd was reset to "
 _FILE = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (\S[^\n]*)", re.MULTILINE)
 _BEGIN, _END = "*** Begin Patch", "*** End Patch"
-_MOST_FILES = 100  # of one patch
 
 
 def printable(text: str) -> str:
@@ -250,4 +250,4 @@ def edits_in_patch(patch: str) -> list[tuple[str, str, str]]:
         for line in patch[match.end() : end].split("\n"):
             if line[:1] in ("-", "+"):
                 (gone if line[0] == "-" else new).append(line[1:])
-    return [(file, "\n".join(gone), "\n".join(new)) for file, (gone, new) in list(edits.items())[:_MOST_FILES]]
+    return [(file, "\n".join(gone), "\n".join(new)) for file, (gone, new) in list(edits.items())[: limits.PATCH_FILES]]
