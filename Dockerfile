@@ -1,4 +1,4 @@
-# memtool's service, its weekly runner and its command line in one image. `docs/containers.md` says how to use it.
+# memtool's service, its weekly runner and its command line in one image. `docs/serve.md` says how to use it.
 FROM python:3.13-slim AS build
 WORKDIR /src
 COPY . .

@@ -182,7 +182,7 @@ def _plugin_faults(plugin: Plugin, program: Program | None) -> Iterator[HookFind
         sentence = f"'{plugin.path}' enables the plugin '{plugin.id}', which Claude Code has not installed"
         # A project may be a stranger's: what it enables is not proposed for installation.
         yield HookFinding(
-            False, sentence, "Run `memtool install claude-code`, or install the plugin as `docs/plugin.md` says."
+            False, sentence, "Run `memtool install claude-code`, or install the plugin as `docs/agents.md` says."
         )
     if program is None:
         sentence = "the plugin finds no memtool-hook: it is neither on your PATH nor in ~/.local/bin"

@@ -268,7 +268,7 @@ def test_hints_are_put_in_taken_out_and_left_as_they_are(tmp_path: Path) -> None
 
 
 def test_the_page_for_users_names_every_hook_as_it_is() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "claude-code.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "agents.md").read_text(encoding="utf-8")
     for hook in CLAUDE_HOOKS.events:
         assert re.search(rf"^\| `{hook.name}` \| .* \| {hook.timeout} s \|$", page, re.MULTILINE)
         assert all(f"`{tool}`" in page for tool in hook.matcher.split("|") if tool)

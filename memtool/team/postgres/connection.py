@@ -32,7 +32,7 @@ _OPTIONS = (
 )
 _PRIVILEGES = (
     "Whoever runs it makes the roles memtool_reader, memtool_writer, memtool_guest and memtool_gate, and grants them to"
-    " your user: docs/postgres.md."
+    " your user: docs/team.md."
 )
 
 
