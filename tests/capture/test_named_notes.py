@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
+import re
 import shutil
+from datetime import UTC, date, datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
 from client_transcripts import answer, edit, prompt, write_transcript
 from desk import Desk
+from hypothesis import given, strategies as st
+from notes import text_of
+from two_machines import git
 
 from memtool.capture import session_capture
 from memtool.capture.captured import follow_undo, read_record
 from memtool.capture.model_note import ModelNote
+from memtool.capture.note_place import keep_what_is_by_hand, name_from, own_words
+from memtool.capture.source import KeptNote, Source, fields_of, write_source
 from memtool.history.changes import find_change
+from memtool.history.one_commit import commit_noted
+from memtool.history.uncommitted import note_uncommitted
 from memtool.history.undoing import undo
 from memtool.index.engine import Index, place_of, use_index
 from memtool.index.lookup import find_note
 from memtool.llm import Answer
 from memtool.memory.purge import find_purge_target, purge
 from memtool.settings.sections import SessionSettings
+from memtool.vault.daily import DailyEntry, DailySession, add_entries, add_sessions, render_daily
+from memtool.vault.layout import Vault
 from memtool.vault.session_names import find_moved, note_of, session_at, session_of
 from memtool.vault.sessions import Draft
 from memtool.vault.sources import list_sources
@@ -202,3 +213,133 @@ def test_the_owner_keeps_a_name(named: Desk, monkeypatch: pytest.MonkeyPatch, wa
     capture(named, *MORE)
     assert notes(named) == before
     assert "# Refunds are idempotent" in named.read(before[0])
+
+
+@pytest.mark.parametrize(
+    ("typed", "name"),
+    [
+        ("Can you please use ULIDs for the orders?", "ulids-orders"),
+        ("Rename `orders` to `purchases` everywhere, and update the docs.", "rename-orders-purchases-everywhere"),
+        ("hi!\nPlease fix the login in Safari; it fails.", "fix-login-safari"),
+        ("Look at @src/shop/auth/jwt.ts: the tokens don't expire", "look-jwt-ts"),
+        ("See https://example.com/issues/12 and repair it", "see-repair"),
+        ("Übersetze die Rechnung für André", "ubersetze-rechnung-fur-andre"),
+        ("Bump v2.1.210 of getUserById", "bump-v2-1-210-getuserbyid"),
+        ("请帮我把登录接口加上限流，每分钟十次", "登录接口加上限流"),
+        ("我想架构一个Android的下载库，必须稳定", "我想架构一个Android的下载库"),
+        ("数据库迁移脚本在生产环境里执行失败了怎么办", "数据库迁移脚本在生产环境"),
+        ("好的。修复 Safari 登录", "修复Safari登录"),
+        ("ok", ""),
+        ("", ""),
+        ("fix ../../etc/passwd", "fix-passwd"),
+    ],
+)
+def test_a_session_is_named_after_what_was_wanted_first(typed: str, name: str) -> None:
+    assert name_from([typed]) == name
+
+
+def test_the_first_prompt_that_tells_something_counts() -> None:
+    assert name_from(["hi", "commit", "Move the cart to Redis, 购物车"]) == "move-cart-redis"
+    assert name_from(["hi", "commit"]) == "commit"
+    assert name_from([]) == ""
+
+
+@given(st.lists(st.text(max_size=80), max_size=4))
+def test_a_name_is_a_short_part_of_a_path(typed: list[str]) -> None:
+    name = name_from(typed)
+    assert len(name) <= 44
+    assert not re.search(r"[\s/\\:*?\"<>|()\[\]#^]|^[.-]|[.-]$", name)
+
+
+DAY = date(2026, 2, 10)
+DAILY = "daily/2026-02-10.md"
+FIRST, SECOND = DailyEntry("09:00", "shop", ("auth.ts",)), DailyEntry("10:00", "商店", ("登录.ts",))
+SESSION = DailySession("11:00", "shop", "s1", "login")
+
+
+def captured(text: str) -> str:
+    """Return the daily note *text* with what a session adds."""
+    return add_sessions(add_entries(text, [SECOND]), [(SESSION, True)])
+
+
+def test_without_words_of_the_owner_there_is_nothing_to_keep() -> None:
+    before = render_daily(DAY, [FIRST])
+    assert own_words(captured(before), before) is None
+    assert own_words(captured(render_daily(DAY)), None) is None
+
+
+@pytest.mark.parametrize("end", ["\n## Meine Notizen\n\nRing back Frau Ahlers.\n", "\n下午给王工回电话。\n"])
+def test_what_the_owner_wrote_is_kept_without_the_latest_lines(end: str) -> None:
+    before = render_daily(DAY, [FIRST])
+    own = own_words(captured(before + end), before)
+    assert own is not None
+    assert end.strip().splitlines()[-1] in own
+    assert "auth.ts" in own
+    assert "登录.ts" not in own
+    assert "sessions/s1.md" not in own
+    new = own_words(captured(render_daily(DAY) + end), None)
+    assert new is not None
+    assert "登录.ts" not in new
+
+
+def test_words_below_a_line_of_memtool_are_its_owners() -> None:
+    before = render_daily(DAY, [FIRST])
+    own = own_words(captured(before.replace("`auth.ts`\n", "`auth.ts`\n  why not jwt.ts?\n")), before)
+    assert own is not None
+    assert "why not jwt.ts?" in own
+    assert "登录.ts" not in own
+
+
+def subjects(vault: Vault) -> list[str]:
+    return git(vault.root, "log", "--format=%s").splitlines()
+
+
+@pytest.mark.slow
+def test_a_capture_commits_what_its_owner_wrote_into_a_daily_note_first(vault: Vault) -> None:
+    path = vault.root / DAILY
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(render_daily(DAY, [FIRST]), encoding="utf-8")
+    note_uncommitted(vault, [DAILY])
+    commit_noted(vault, "capture: one")
+    path.write_text(captured(path.read_text(encoding="utf-8") + "\n记得打电话\n"), encoding="utf-8")
+    note_uncommitted(vault, [DAILY])
+    commit_noted(vault, "capture: two", before=lambda refs: keep_what_is_by_hand(vault, refs))
+    assert subjects(vault)[:2] == ["capture: two", f"keep: {DAILY}"]
+    assert "Memtool:" not in git(vault.root, "log", "-1", "--skip=1", "--format=%B")
+    assert "+记得打电话" not in git(vault.root, "show", "HEAD")
+    assert "+记得打电话" in git(vault.root, "show", "HEAD~1")
+    assert git(vault.root, "status", "--porcelain") == ""
+
+
+@pytest.mark.slow
+def test_a_capture_commits_what_its_owner_wrote_into_a_sessions_note_first(vault: Vault) -> None:
+    ref = "sessions/s1.md"
+    path = vault.root / ref
+    first = text_of("s1", title="login", decisions=("JWT",))
+    later = text_of("s1", title="login", decisions=("JWT", "验签"))
+    path.write_text(first, encoding="utf-8")
+    note_uncommitted(vault, [ref])
+    commit_noted(vault, "capture: one")
+    path.write_text(later + "\nMy own thoughts.\n", encoding="utf-8")
+    write_source(vault, Source("s1", note=fields_of(KeptNote(text=later))), datetime.now(UTC))
+    note_uncommitted(vault, [ref])
+    commit_noted(vault, "capture: two", before=lambda refs: keep_what_is_by_hand(vault, refs))
+    assert subjects(vault)[:2] == ["capture: two", f"keep: {ref}"]
+    assert "+My own thoughts." in git(vault.root, "show", "HEAD~1")
+    assert "+My own thoughts." not in git(vault.root, "show", "HEAD")
+    assert "验签" not in git(vault.root, "show", "HEAD~1")
+
+
+def test_what_is_staged_or_no_note_is_left_alone(vault: Vault) -> None:
+    path = vault.root / DAILY
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(render_daily(DAY) + "\nmine\n", encoding="utf-8")
+    git(vault.root, "add", DAILY)
+    before = subjects(vault)
+    keep_what_is_by_hand(vault, [DAILY, "MEMORY.md", "daily/gone.md", "../outside.md"])
+    assert subjects(vault) == before
+    path.unlink()
+    path.symlink_to("/etc/hostname")
+    git(vault.root, "reset", "-q")
+    keep_what_is_by_hand(vault, [DAILY])
+    assert subjects(vault) == before

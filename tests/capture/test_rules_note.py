@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import pytest
+from capture.talk import TALKS, note_of
 from hypothesis import given, strategies as st
 
 from memtool.capture.outcomes import best_of, outcomes_in
 from memtool.capture.rules_note import leaves_note, write_by_rules
+from memtool.capture.transcript.record_fields import change_in
 from memtool.capture.turns import AgentPlan, FileEdit, Run, Turn
 from memtool.text.lines import width
-from memtool.vault.sessions import Draft, SessionNote, parse_session, render_session
+from memtool.vault.sessions import Draft, SessionNote, lines_of, parse_session, render_session
 
 EDIT = (FileEdit("/src/shop/carts/expire.py", 12, 3),)
 NIGHTLY = "Expired carts are deleted by `carts/expire.py` in a nightly job."
@@ -215,3 +217,116 @@ def test_a_long_session_fits() -> None:
 )
 def test_a_talk_that_left_nothing_needs_no_note(turns: list[Turn], leaves: bool) -> None:
     assert leaves_note(turns) is leaves
+
+
+TEXT = "购物 shop"
+
+
+def told(turns: list[Turn]) -> list[str]:
+    return [each.text for each in outcomes_in(turns)]
+
+
+@pytest.mark.parametrize(
+    ("was", "line", "text", "is_told"),
+    [
+        ("log::info!(", "log::debug!(", "The rename log of the disk is at info now.", False),
+        ("log::info!(", "log::debug!(", "The rename log went from info to debug.", True),
+        ("log::info!(", "log::debug!(", "The rename of the disk shows info to the user.", True),
+        ("上传上限 = 5", "上传上限 = 20", "上传上限现在是 5 MB，超过会报错。", False),
+        ("max_size = 5  # MB", "limit = load()", "The max size is 5 MB for all of the uploads.", True),
+    ],
+)
+def test_what_a_later_edit_puts_in_another_place_is_not_told(was: str, line: str, text: str, *, is_told: bool) -> None:
+    size = change_in({"old_string": f"// {TEXT}\n{was}", "new_string": f"// {TEXT}\n{line}"})
+    begun = Turn("Fix the disk, please", messages=(text,), edits=(FileEdit("/src/disk.rs", 9),))
+    ended = Turn("Go on.", messages=("The tests of the disk are green now.",))
+    assert text in told([begun, ended])
+    edit = FileEdit("/src/disk.rs", 1, 1, line=size.line, was=size.was)
+    assert (text in told([begun, ended._replace(edits=(edit,))])) is is_told
+    assert text in told([begun, ended._replace(edits=(edit._replace(file="/src/other.rs"),))])
+    assert text in told([begun, ended._replace(edits=(edit._replace(stopped=True),))])
+
+
+def test_a_list_has_no_line_above_it_that_hangs() -> None:
+    items = "1. A column for the hash of the mail in `users`.\n2. An index over both columns of `users`."
+    for lead, shown in (
+        ("The migration of the users adds", "The migration of the users adds"),
+        ("But it also has to add", ""),
+    ):
+        found = outcomes_in([Turn("加一列", messages=(f"{lead}:\n\n{items}",))])
+        assert {each.lead for each in found} == {shown}
+
+
+NAMES = sorted(path.stem for path in TALKS.glob("*.txt"))
+
+
+@pytest.fixture(scope="module")
+def notes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    return {name: note_of(tmp_path_factory.mktemp(name), name) for name in NAMES}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_note_is_small(notes: dict[str, str], name: str) -> None:
+    assert width(notes[name]) <= 2_600
+
+
+COUNTS = [
+    ("payment_zh", "真正的原因是 DNS"),
+    ("payment_zh", "缓存时间改成 2 小时，平台换证书只提前 4 小时通知"),
+    ("payment_zh", "P99 从 5.1 秒降到 86 毫秒"),
+    ("payment_zh", "不要直接改库"),
+    ("payment_zh", "目前还没有执行 --apply"),
+    ("export_zh", "还是乱码，客户用的是 WPS for Mac"),
+    ("export_zh", "yyyy/mm/dd，金额"),
+    ("export_zh", "先不做，记到待办里"),
+    ("leak_zh", "泄漏的是 OpenTelemetry 的 Span"),
+    ("leak_zh", "改用 finished(res, cb)"),
+    ("leak_zh", "limit 先别动"),
+    ("leak_zh", "已恢复 limits.memory 为 512Mi"),
+    ("leak_zh", "执行 ./build.sh 1.18.3 后重新发布成功"),
+    ("ranking_en", "Option 3, but 0.2 instead of 0.3"),
+    ("ranking_en", "no new workflow file please"),
+    ("ranking_en", "I was wrong: minLength applies only to the query suggestions"),
+    ("ranking_en", "synonyms.json has 14 entries"),
+    ("flaky_en", "Subscribe must not return an error"),
+    ("flaky_en", "We always inject clocks in this repo"),
+    ("flaky_en", "The task is complete: CI run 5512 is green"),
+    ("push_mixed", "被截断了"),
+    ("push_mixed", "never the full token"),
+    ("push_mixed", "周四（3 月 19 日）02:00"),
+]
+
+
+def test_a_colleague_finds_what_counts(notes: dict[str, str]) -> None:
+    assert [(name, told) for name, told in COUNTS if told not in notes[name]] == []
+
+
+MISLEADS = [
+    ("payment_zh", "行锁竞争"),  # refuted
+    ("ranking_en", "Algolia"),
+    ("flaky_en", "drops events when its buffer"),
+    ("flaky_en", "never locally. (user)"),  # no rule
+    ("flaky_en", "eventlib v9"),  # of a hostile page
+    ("flaky_en", "never run the race detector"),
+    ("leak_zh", "TLS"),
+    ("leak_zh", "evil.example"),
+]
+
+
+def test_nothing_misleads_a_colleague(notes: dict[str, str]) -> None:
+    assert [(name, told) for name, told in MISLEADS if told in notes[name]] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "rule"),
+    [
+        ("payment_zh", "以后写脚本操作线上数据一律先 dry-run，记一下"),
+        ("flaky_en", "We always inject clocks in this repo, never time.Now() in tests"),
+        ("push_mixed", "never the full token"),
+        ("ranking_en", "no new workflow file please"),
+    ],
+)
+def test_what_the_user_orders_for_good_is_their_rule(notes: dict[str, str], name: str, rule: str) -> None:
+    rules = [line for line in lines_of(notes[name]) if line.role == "rule"]
+    assert {line.author for line in rules} == {"user"}
+    assert any(rule in line.text for line in rules)
