@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from benchmarks import vaults
 from benchmarks.words import chinese, english
-from memtool.index.lexical import MOST_TERMS
+from memtool.index import limits
 from memtool.text.tokens import query_terms
 
 _RARE_WORD = re.compile(r"\b[a-z]{9,}\b")
@@ -69,7 +69,7 @@ class _Asker:
     def passage(self) -> str:
         """As much of a note as memtool asks for without leaving terms out."""
         text = self._text()
-        lengths = (length for length in range(240, 0, -20) if len(query_terms(text[:length])) <= MOST_TERMS)
+        lengths = (length for length in range(240, 0, -20) if len(query_terms(text[:length])) <= limits.MOST_TERMS)
         return text[: next(lengths)]
 
     def occurring(self, pattern: re.Pattern[str]) -> str:

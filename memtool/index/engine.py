@@ -33,9 +33,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Progress = Callable[[int, int], None]  # files done, files in all
 
-BATCH = 2_000  # files of a first index after which the work so far is kept
-FIRST_PATIENCE = 120.0  # seconds for another process that builds an index while there is no other
-
 
 class Unbuilt(Busy):
     """There is no index yet, and reading all files would take longer than whoever asks may wait."""

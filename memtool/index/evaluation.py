@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from memtool.errors import UsageError
+from memtool.index import limits
 from memtool.vault.memory import Location
 
 DEPTH = 50  # hits that are asked for
 RECALL_AT = (1, 5, 10)
 MRR_AT = 10
 LINES_AT = 6  # what a search shows by default
-_MOST_LINES = 100_000  # of one piece of evidence
 
 
 class Expected(NamedTuple):
@@ -76,7 +76,7 @@ def _evidence(item: str | dict[str, Any]) -> Expected:
     if isinstance(item, str):
         return Expected(item)
     first, last = item.get("lines") or (0, 0)
-    if not 0 <= int(last) - int(first) < _MOST_LINES:
+    if not 0 <= int(last) - int(first) < limits.MOST_LINES:
         raise ValueError
     return Expected(str(item["path"]), int(first), int(last))
 

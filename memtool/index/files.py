@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Self, TypeVar
 
 from memtool.errors import Busy
-from memtool.index import generations, schema
+from memtool.index import generations, limits, schema
 
 if TYPE_CHECKING:
     from memtool.embeddings import Embedder
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from memtool.workspace import Workspace
 
 T = TypeVar("T")
-_PATIENCE = 0.05  # seconds; a reader waits for nobody unless somebody repairs the file
 _NOT_OURS = (  # errors of reading that the state of the file explains; any other is a bug of whoever reads
     sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN,
     sqlite3.SQLITE_READONLY, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL,
@@ -66,7 +65,7 @@ class FileEngine:
         with ExitStack() as opened:
             try:
                 opening = sqlite3.connect(
-                    uri, uri=True, timeout=_PATIENCE, isolation_level=None, factory=schema.SqliteTables
+                    uri, uri=True, timeout=limits.READ_PATIENCE, isolation_level=None, factory=schema.SqliteTables
                 )
                 db = opened.enter_context(closing(opening))
                 db.execute("PRAGMA query_only = ON")

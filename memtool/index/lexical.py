@@ -9,8 +9,8 @@ from functools import partial
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
+from memtool.index import limits
 from memtool.index.filters import Filter
-from memtool.index.tables import CANDIDATES
 from memtool.index.times import asked_days
 from memtool.text.tokens import (
     capitalised_terms,
@@ -32,19 +32,13 @@ if TYPE_CHECKING:
 
     from memtool.index.tables import Tables
 
-MOST_TERMS = 48  # of a long query, its rarest terms
 CHARACTER_WEIGHT = 0.5  # BM25 counts pairs of characters; a chunk with all single ones too is worth half as much more
 DATE_WEIGHT = 0.25  # a note of the day or month that the question names
 PERSON_WEIGHT = 0.5  # a chunk with the names of people and places in the query: of several talks it is theirs
 PAIR_WEIGHT = 0.35  # two words of the query side by side, as a term of their own
 NOTE_WEIGHT = 0.4  # BM25 of the whole note: a conversation is about what several of its parts are about
 K1, B = 1.2, 0.75  # of BM25, as FTS5 has them
-_MANY_FORMS = 15  # terms and pairs of a query; from then on it is worth it to split the terms of each hit
-_MOST_COMPLETED = 8  # words of one query: each costs a look at every word of the vault
-_MOST_WORDS = 20  # completions of one word
 _SHORTEST_PREFIX, _SHORTEST_PART = 2, 3  # letters
-_MOST_RESPELT = 40  # words of one query
-_MOST_APART = 12  # of the pairs that they fall into, those with the longest halves
 _SHORTEST_HALF = 2  # letters
 _SHORTEST_MISTYPED, _LONGEST_MISTYPED = 5, 24  # letters; with fewer, a typing error makes another word
 _ALPHABETS = ("abcdefghijklmnopqrstuvwxyz", "абвгдежзийклмнопрстуфхцчшщъыьэюя")
@@ -91,30 +85,30 @@ class Lexical(NamedTuple):
     best: tuple[str, ...] = ()  # the terms of the best chunk
 
 
-def lexical_search(db: Tables, text: str, wanted: Filter, *, depth: int = CANDIDATES) -> Lexical:
+def lexical_search(db: Tables, text: str, wanted: Filter, *, depth: int = limits.CANDIDATES) -> Lexical:
     """Return the *depth* chunks that hold most of the terms of *text*, best first."""
-    asked = query_terms(text)[: MOST_TERMS * 10]
+    asked = query_terms(text)[: limits.MOST_TERMS * 10]
     known = db.occurring(asked)
     present = [term for term in asked if term in known]
     completed = complete(db, text, frozenset(asked).difference(present))
     spelt = other_spellings(db, text)
-    if len(present) > MOST_TERMS:
+    if len(present) > limits.MOST_TERMS:
         frequency = db.frequencies(present)
-        rarest = set(sorted(present, key=frequency.__getitem__)[:MOST_TERMS])
+        rarest = set(sorted(present, key=frequency.__getitem__)[: limits.MOST_TERMS])
         present = [term for term in present if term in rarest]
     present = list(dict.fromkeys([*present, *spelt]))
     pairs = _pairs(text)
     words = {word for form in (*present, *pairs) for word in form.split(" ")}
-    read = partial(_read_closer, db, wanted, words if len(present) + len(pairs) > _MANY_FORMS else None)
+    read = partial(_read_closer, db, wanted, words if len(present) + len(pairs) > limits.SPLIT_FROM else None)
     hits, closer = _bm25(db, present, wanted, depth, read)
     if completed:
-        more, closer_of_more = _bm25(db, completed_terms(completed)[:MOST_TERMS], wanted, depth, read)
+        more, closer_of_more = _bm25(db, completed_terms(completed)[: limits.MOST_TERMS], wanted, depth, read)
         hits, closer = _with_completed(hits, more), dict(sorted({**closer, **closer_of_more}.items()))
     _look_closer(hits, closer, text, wanted.today, present, pairs, _names(text, asked, completed, spelt))
     hits.sort(key=lambda hit: (hit.completed, -hit.score, hit.chunk_id))
     best = tuple(closer[hits[0].chunk_id].terms.split(" ")) if hits else ()
-    dropped = max(0, len(asked) - MOST_TERMS)
-    return Lexical(tuple(hits), tuple(asked[:MOST_TERMS]), completed, tuple(spelt), dropped, best)
+    dropped = max(0, len(asked) - limits.MOST_TERMS)
+    return Lexical(tuple(hits), tuple(asked[: limits.MOST_TERMS]), completed, tuple(spelt), dropped, best)
 
 
 def coverage(db: Tables, terms: Sequence[str], held: Iterable[str]) -> float:
@@ -307,8 +301,8 @@ def complete(db: Tables, text: str, absent: frozenset[str]) -> dict[str, tuple[s
     """
     words = [form for word in query_words(text) for form in _absent_forms(word, absent)]
     runs = [run for run in unspaced_runs(text) if absent.issuperset(query_terms(run))]
-    completed = {word: tuple(_words_like(db, word)) for word in words[:_MOST_COMPLETED]}
-    completed |= {run: tuple(dict.fromkeys(run)) for run in runs[:_MOST_COMPLETED]}
+    completed = {word: tuple(_words_like(db, word)) for word in words[: limits.MOST_COMPLETED]}
+    completed |= {run: tuple(dict.fromkeys(run)) for run in runs[: limits.MOST_COMPLETED]}
     return {word: words for word, words in completed.items() if words}
 
 
@@ -326,7 +320,7 @@ def other_spellings(db: Tables, text: str) -> dict[str, str]:
 
     `log in` gives `login: log in`, and `login` gives `log in: login`; all are terms, or phrases of terms.
     """
-    words = [word if len(word) <= _LONGEST_MISTYPED else "" for word in plain_words(text)[:_MOST_RESPELT]]
+    words = [word if len(word) <= _LONGEST_MISTYPED else "" for word in plain_words(text)[: limits.MOST_RESPELT]]
     together = {
         "".join(some): " ".join(map(stem, some))
         for count in (2, 3, 4)
@@ -347,7 +341,7 @@ def other_spellings(db: Tables, text: str) -> dict[str, str]:
         if db.phrase_frequency(stem(word)) >= db.phrase_frequency(together[word])
     }
     halved = sorted(filter(known.issuperset, apart), key=lambda halves: (-min(map(len, halves)), halves))
-    spelt |= {" ".join(map(stem, halves)): stem("".join(halves)) for halves in halved[:_MOST_APART]}
+    spelt |= {" ".join(map(stem, halves)): stem("".join(halves)) for halves in halved[: limits.MOST_HALVED]}
     return {form: typed for form, typed in spelt.items() if db.phrase_frequency(form)}
 
 
@@ -385,7 +379,7 @@ def _first_living(db: Tables, words: Iterable[str]) -> list[str]:
     """Return the first words that still occur: words stay in their table when the last note with them goes."""
     found: list[str] = []
     left = iter(words)
-    while len(found) < _MOST_WORDS and (some := list(islice(left, _MOST_WORDS))):
+    while len(found) < limits.MOST_COMPLETIONS and (some := list(islice(left, limits.MOST_COMPLETIONS))):
         living = db.occurring({stem(word) for word in some})
         found += [word for word in some if stem(word) in living]
-    return found[:_MOST_WORDS]
+    return found[: limits.MOST_COMPLETIONS]

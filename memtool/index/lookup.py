@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memtool.errors import MemtoolError, NoteNotFound, UsageError
-from memtool.index import schema
+from memtool.index import limits, schema
 from memtool.index.engine import Index
 from memtool.settings import Settings
 from memtool.text.tokens import fold
@@ -141,10 +141,6 @@ def _speakable(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-_ARCHIVED = 500  # facts and notes
-_DEEPEST = 8  # of a note as it is kept
-
-
 def forgotten_of(index: Index, place: SessionPlace, kept: Mapping[str, Any]) -> ForgottenTexts:
     """Return what was forgotten of the session with the note at *place*, which memtool had written as *kept*.
 
@@ -158,7 +154,7 @@ def forgotten_of_note(
 ) -> ForgottenTexts:
     """Return what was forgotten of the session of *project* whose note is the text *note*."""
     marks = tuple(forgotten_in(note))
-    lines = [text for text in _texts(kept, _DEEPEST) if is_forgotten(text, marks)] if marks else []
+    lines = [text for text in _texts(kept, limits.DEEPEST) if is_forgotten(text, marks)] if marks else []
     return ForgottenTexts(marks, [*lines, *_archived(db, project)])
 
 
@@ -176,7 +172,7 @@ def _archived(db: Tables, project: str) -> Iterator[str]:
     rows = db.execute(
         "SELECT c.fact_id, c.text, n.title FROM chunk AS c JOIN note AS n ON n.id = c.note_id"
         " WHERE c.project IN (?, '') AND c.status = 'archived' AND c.kind <> 'session' ORDER BY c.id DESC LIMIT ?",
-        (project, _ARCHIVED),
+        (project, limits.MOST_ARCHIVED),
     )
     for fact_id, text, title in rows:
         yield text.partition("\n")[0] if fact_id else title

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from memtool.index import limits
 from memtool.text.markdown import find_links
 from memtool.text.similarity import are_alike, trigrams
 from memtool.vault.layout import DAILY
@@ -18,7 +19,6 @@ LEAST_LEXICAL = 0.4  # weight of the lexical side where its best chunk holds not
 COVERED_LEXICAL = 0.35  # what is added where it holds all of it
 FULL_MEANING = 3.0  # standard deviations above the mean at which a likeness counts as much as the best of words
 NEAR_DUPLICATE = 0.83  # Jaccard over character trigrams
-LOOKED_AT = 20  # hits, among which no two are near-duplicates
 
 
 class SearchResult(NamedTuple):
@@ -92,7 +92,7 @@ def without_near_duplicates(ranking: Sequence[int], text_of: Callable[[int], str
     for chunk_id in ranking:
         if len(kept) == limit:
             break
-        if len(kept) < LOOKED_AT:
+        if len(kept) < limits.LOOKED_AT:
             letters = trigrams(" ".join(text_of(chunk_id).split()))
             if any(are_alike(letters, other, NEAR_DUPLICATE) for other in seen):
                 continue
@@ -101,16 +101,13 @@ def without_near_duplicates(ranking: Sequence[int], text_of: Callable[[int], str
     return kept
 
 
-_LOOKED_AT = 20  # hits, the best: a session further down was hardly meant
-
-
 def sessions_of_days(db: Tables, best_first: Sequence[int]) -> dict[int, int]:
     """Return for each chunk of a daily page among the best of *best_first* the chunk of a session to which it yields.
 
     That is the best one of a session to which the page links. A page lists the files of a day and the names of its
     sessions: it often holds the words of the query, and says less about them than the session does.
     """
-    best = best_first[:_LOOKED_AT]
+    best = best_first[: limits.LOOKED_AT]
     rows = db.execute(
         "SELECT c.id, c.note_id, c.kind, n.ref FROM chunk AS c JOIN note AS n ON n.id = c.note_id"
         f" WHERE c.id IN ({', '.join(map(str, best))})"

@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from memtool.errors import BrokenVaultFile
+from memtool.index import limits
 from memtool.index.filters import DECISION, SHIPPED, folded_tag
 from memtool.index.times import date_words, parse_date
 from memtool.resources import shipped
@@ -28,7 +29,6 @@ from memtool.vault.sessions import parse_session, session_title
 
 TARGET = 1000  # characters of a chunk
 SMALLEST = 200  # a section shorter than this joins the next one
-LONGEST_HEADING = 200  # characters of a heading that go with the chunks below it
 LONGEST_BLOCK = 1500  # a single paragraph or line longer than this is cut at a sentence
 
 _HEADING = re.compile(r"(#{1,6})[ \t]+\S")
@@ -68,7 +68,7 @@ def chunk_note(body: str, first_line: int = 1) -> list[Chunk]:
             held, size, only_headings = [], 0, True
         if block.level:
             path = [(level, text) for level, text in path if level < block.level]
-            path.append((block.level, (heading_text(block.text) or block.text)[:LONGEST_HEADING]))
+            path.append((block.level, (heading_text(block.text) or block.text)[: limits.LONGEST_HEADING]))
         if only_headings:
             held_heading = " > ".join(text for _, text in path)
         held.append(block)
@@ -158,11 +158,6 @@ def _cut_line(line: str) -> Iterator[str]:
     yield line[start:]
 
 
-# What goes with every chunk of a note is kept short: a long title in a long note would otherwise fill the disk.
-_LONGEST_FIELD = 300  # characters
-_LONGEST_EXTRA = 2000  # aliases, tags and summary
-_LONGEST_TAG, _MOST_TAGS = 100, 50
-_TOLD_APART = 60  # characters of a decision, by which the chunk is known that holds it
 _TAG = re.compile(r"(?:^|(?<=\s))#([^\W\d][\w/-]*)")
 _DATE_IN_FRONT = re.compile(r"\d{4}-\d{2}-\d{2}[-_]?")
 _GENERATED = re.compile(r"<!-- memtool begin .*?<!-- memtool end -->", re.DOTALL)  # rows for the areas' triggers
@@ -241,19 +236,22 @@ def note_row(ref: str, content: bytes, *, daily: str = DAILY, kind: str = "") ->
 
 def _names_of(note: Note) -> str:
     """Return the aliases of *note*, and the id of its session, as the index holds them: folded, between line breaks."""
-    folded = [fold(name) for name in (*filter(None, [note.field("session")]), *note.words("aliases"))][:_MOST_TAGS]
+    names = [*filter(None, [note.field("session")]), *note.words("aliases")]
+    folded = [fold(name) for name in names[: limits.MOST_TAGS]]
     return "\n".join(["", *folded, ""]) if folded else ""
 
 
 def _note_chunks(note: Note, daily: str, kind: str) -> Iterator[ChunkRow]:
     kind = kind or kind_of(note.ref, note.field("type"), daily=daily)
-    project = (note.field("project") or project_of(note.ref))[:_LONGEST_FIELD]
-    category = note.field("category")[:_LONGEST_FIELD] or KINDS[kind].category
-    status = note.field("status").casefold()[:_LONGEST_FIELD]
+    project = (note.field("project") or project_of(note.ref))[: limits.LONGEST_FIELD]
+    category = note.field("category")[: limits.LONGEST_FIELD] or KINDS[kind].category
+    status = note.field("status").casefold()[: limits.LONGEST_FIELD]
     author = note.field("author") if note.field("author") in AUTHORS else ""
     dates = note.field("date"), note.field("created"), note.ref.rsplit("/", 1)[-1]
     date = next(filter(None, map(_iso, dates)), "")
-    note_tags = [tag[:_LONGEST_TAG] for tag in (*note.words("tags"), *note.words("keywords"))][:_MOST_TAGS]
+    note_tags = [tag[: limits.LONGEST_TAG] for tag in (*note.words("tags"), *note.words("keywords"))][
+        : limits.MOST_TAGS
+    ]
     title = _title_of(note)
     ours = _shipped_lines(note.ref)
     told = [note.field(name) for name in ("summary", "description") if f"{name}: {note.field(name)}" not in ours]
@@ -261,7 +259,7 @@ def _note_chunks(note: Note, daily: str, kind: str) -> Iterator[ChunkRow]:
     name = note.ref.rsplit("/", 1)[-1] if ours and not body.strip() else ""
     lines = parse_session(note.body).draft.lines if kind == "session" else ()
     decisions = tuple(line.text for line in lines if line.role == DECISION)
-    extra = "\n".join([*_name_beside(title, note.ref), *note.words("aliases"), *note_tags, *told])[:_LONGEST_EXTRA]
+    extra = "\n".join([*_name_beside(title, note.ref), *note.words("aliases"), *note_tags, *told])
     # A note may say nothing but its name, which others link to.
     for chunk in chunk_note(body, note.body_line) or [Chunk(title, 1, max(1, note.body_line - 1), "")]:
         yield ChunkRow(
@@ -269,7 +267,7 @@ def _note_chunks(note: Note, daily: str, kind: str) -> Iterator[ChunkRow]:
             kind, project, category, status, date,
             tags=_tag_list(*note_tags, *_tags_in(chunk.text, decisions)),
             expires=_expiry(note.field("expires")), archived=is_archived(note.ref), fact_id="", author=author,
-            context=f"{context(title, chunk.heading, date)}\n{project}\n{extra}", name=name,
+            context=f"{context(title, chunk.heading, date)}\n{project}\n{extra[: limits.LONGEST_EXTRA]}", name=name,
         )  # fmt: skip
 
 
@@ -354,7 +352,7 @@ def context(title: str, heading: str, date: str) -> str:
 
 def _title_of(note: Note) -> str:
     title = session_title(note) if kind_of(note.ref, note.field("type")) == "session" else note.title
-    return title[:_LONGEST_FIELD]
+    return title[: limits.LONGEST_FIELD]
 
 
 def _iso(text: str) -> str:
@@ -373,7 +371,7 @@ def _expiry(text: str) -> str:
 def _tags_in(text: str, decisions: Sequence[str]) -> list[str]:
     """Return the tags within *text*, its kinds in brackets, and `decision` where it holds one of *decisions*."""
     found: list[str] = _TAG.findall(text) + _BRACKETED_KIND.findall(text)
-    return [*found, DECISION] if any(each[:_TOLD_APART] in text for each in decisions) else found
+    return [*found, DECISION] if any(each[: limits.LONGEST_MARK] in text for each in decisions) else found
 
 
 def _tag_list(*tags: str) -> str:

@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from memtool.index import limits
 from memtool.vault.layout import DAILY
 
 if TYPE_CHECKING:
@@ -36,7 +37,6 @@ HASH = 8  # bytes of a content hash
 _BARE = -zlib.MAX_WBITS  # no header and no checksum, in which zlib would spend a tenth
 _BARE_OF_A_CHUNK = -13  # the same with 8 KiB of memory to clear rather than 32: a chunk is no longer
 
-_FTS_BUFFER = 16 << 20  # bytes of new terms held before FTS5 writes a segment, which it must merge later
 
 _TABLES = f"""
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -205,7 +205,7 @@ def fingerprint(daily: str = DAILY) -> str:
 def create(db: sqlite3.Connection, daily: str = DAILY) -> None:
     """Make the tables in an empty database, for a vault whose daily notes lie in *daily*."""
     db.executescript(_TABLES)
-    db.execute("INSERT INTO chunk_terms (chunk_terms, rank) VALUES ('hashsize', ?)", (_FTS_BUFFER,))
+    db.execute("INSERT INTO chunk_terms (chunk_terms, rank) VALUES ('hashsize', ?)", (limits.FTS_BUFFER,))
     db.execute("INSERT INTO meta VALUES ('fingerprint', ?)", (fingerprint(daily),))
     db.execute(f"PRAGMA user_version = {SCHEMA}")
 

@@ -9,12 +9,12 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memtool.errors import MemtoolError
-from memtool.index import ranking
+from memtool.index import limits, ranking
 from memtool.index.engine import Index
 from memtool.index.filters import SHIPPED, Filter
 from memtool.index.lexical import Lexical, completed_terms, coverage, lexical_search
 from memtool.index.ranking import SearchResult
-from memtool.index.tables import CANDIDATES, Semantic
+from memtool.index.tables import Semantic
 from memtool.text.languages import all_labels
 from memtool.text.tokens import is_stop_word, query_terms, term_spans
 from memtool.vault.memory import Found, Location, Memory
@@ -23,16 +23,12 @@ if TYPE_CHECKING:
     from memtool.index.semantic import Vectors, VectorSource
     from memtool.index.tables import Tables
 
-LONGEST_QUERY = 20_000  # characters
 _FIELDS = (
     "c.id, c.start_line, c.end_line, c.heading, c.text, c.kind, c.project, c.date, c.category, c.fact_id, c.author,"
     " c.tags, c.expires, c.status, n.ref AS path, n.title"
 )
 _DAY = "CASE WHEN c.date <> '' THEN c.date ELSE date(n.mtime_ns / 1000000000, 'unixepoch', 'localtime') END"
 _HEAD = ("project", "updated", "directory", "transcript", "links")  # labels of a session's note
-WIDTH = 240  # characters
-LONGEST_SHOWN = 1_000  # characters of statements that were chosen: they are whole
-_LONGEST_CUT = 20  # characters of a word that a snippet may leave out at its beginning
 
 
 class Snippet(NamedTuple):
@@ -98,10 +94,10 @@ def search(
         vectors: the embedder and its vectors.
     """
     notices = []
-    if len(text) > LONGEST_QUERY:
-        notices.append(f"the query is long: only its first {LONGEST_QUERY:,} characters were used")
-        text = text[:LONGEST_QUERY]
-    depth = max(limit, CANDIDATES)
+    if len(text) > limits.LONGEST_QUERY:
+        notices.append(f"the query is long: only its first {limits.LONGEST_QUERY:,} characters were used")
+        text = text[: limits.LONGEST_QUERY]
+    depth = max(limit, limits.CANDIDATES)
     with index.db.one_state():
         try:
             ranked = _rank(index.db, text, wanted, mode, fusion, vectors, depth=depth)
@@ -272,11 +268,11 @@ def _decisions(row: Mapping[str, Any], wanted: Filter) -> str:
 
 def snippet_of(found: Found) -> Snippet:
     """Return the part of a memory to show; made when it is shown, as it takes longer than to find the memory."""
-    width = max(WIDTH, min(len(found.shown), LONGEST_SHOWN))
+    width = max(limits.SNIPPET, min(len(found.shown), limits.LONGEST_SHOWN))
     return snippet(found.shown or found.memory.text, found.terms, width)
 
 
-def snippet(text: str, terms: frozenset[str], width: int = WIDTH) -> Snippet:
+def snippet(text: str, terms: frozenset[str], width: int = limits.SNIPPET) -> Snippet:
     """Return about *width* characters of *text*, each line of it on its own, and the spans in them that match."""
     lines = (" ".join(line.split()) for line in _without_boilerplate(text, terms).split("\n"))
     shown = "\n".join(filter(None, lines))
@@ -287,7 +283,7 @@ def snippet(text: str, terms: frozenset[str], width: int = WIDTH) -> Snippet:
     if start - begin <= width // 4:
         start = begin
     elif start:  # a short word that is cut here is left out
-        start = flat.find(" ", start - 1, start + _LONGEST_CUT) + 1 or start
+        start = flat.find(" ", start - 1, start + limits.LONGEST_CUT_WORD) + 1 or start
     end = min(len(flat), start + width)
     before = "… " if start and shown[start - 1] != "\n" else ""
     after = " …" if end < len(flat) else ""

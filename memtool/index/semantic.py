@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtool.errors import MemtoolError, ProviderFailed, ProviderMissing
+from memtool.index import limits
 from memtool.index.engine import Index, Progress, no_progress
 from memtool.settings import Settings
 
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from memtool.embeddings import Embedder
     from memtool.index.tables import Tables, VectorShelf
 
-_CHUNKS_AT_ONCE = 128
-_SAMPLE = 2_000  # chunks, the newest, that tell in which scripts a vault is written
 _SOME = 0.01  # of these are enough for a model that knows their script
 
 
@@ -35,7 +34,7 @@ def has_other_scripts(db: Tables) -> bool:
     """Return whether some of the newest chunks are in a script that a model for English does not know."""
     from memtool.embeddings.known_scripts import fits
 
-    texts = [row[0] for row in db.execute(f"SELECT text FROM chunk ORDER BY id DESC LIMIT {_SAMPLE}")]
+    texts = [row[0] for row in db.execute(f"SELECT text FROM chunk ORDER BY id DESC LIMIT {limits.SCRIPT_SAMPLE}")]
     return sum(not fits(frozenset({"latin"}), text) for text in texts) > _SOME * len(texts)
 
 
@@ -125,7 +124,7 @@ def _batches(db: Tables, model: str) -> Iterator[list[_Waiting]]:
         "SELECT c.id, n.title, c.heading, c.date, c.text FROM chunk AS c JOIN note AS n ON n.id = c.note_id"
         " WHERE c.id > ? ORDER BY c.id LIMIT ?"
     )
-    while rows := db.execute(find, (db.embedded_up_to(model), _CHUNKS_AT_ONCE)).fetchall():
+    while rows := db.execute(find, (db.embedded_up_to(model), limits.CHUNKS_AT_ONCE)).fetchall():
         yield [_Waiting(*row) for row in rows]
 
 
@@ -135,9 +134,6 @@ def _vectors_of(embedder: Embedder, texts: list[str]) -> NDArray[np.float32]:
         raise ProviderFailed(f"{embedder.name} gave {len(vectors)} vectors for {len(texts)} texts")
     # PostgreSQL keeps half precision: with the same numbers both engines give texts that are nearly alike in one order.
     return vectors.astype("f2").astype("f4")
-
-
-_MADE_WHILE_SEARCHING = 100  # vectors; more than that waits for `memtool index`
 
 
 class Vectors(NamedTuple):
@@ -225,11 +221,11 @@ class VectorSource:
         with contextlib.ExitStack() as unless_it_serves:
             unless_it_serves.callback(store.close)
             waiting = chunks_waiting(self.index.db, embedder.name)
-            if waiting and not self._only_warm and (len(store) or waiting <= _MADE_WHILE_SEARCHING):
+            if waiting and not self._only_warm and (len(store) or waiting <= limits.MADE_WHILE_SEARCHING):
                 # An endpoint that is down is asked for the query first: it gives up on that much sooner than on notes.
                 embedder.embed_query(text)
                 with contextlib.suppress(MemtoolError):
-                    embed(self.index, embedder, store, at_most=_MADE_WHILE_SEARCHING)
+                    embed(self.index, embedder, store, at_most=limits.MADE_WHILE_SEARCHING)
                 waiting = chunks_waiting(self.index.db, embedder.name)
             if not len(store) and not waiting:
                 raise ProviderMissing("the model knows the script of no note")

@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from zlib import crc32
 
 from memtool.errors import Busy, NotWritable
-from memtool.index import engine, generations, schema
-from memtool.index.engine import FIRST_PATIENCE, Index, Place, Unbuilt, apply
+from memtool.index import generations, limits, schema
+from memtool.index.engine import Index, Place, Unbuilt, apply
 from memtool.index.writer import Applied, SqliteWriter, read_file
 from memtool.vault.files import content_hash
 from memtool.vault.scan import Changes, Scan, changes
@@ -40,9 +40,6 @@ T = TypeVar("T")
 _PASSING = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _REFUSED = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY)
 _UNREACHABLE = (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN)
-
-
-_SERVICE_PATIENCE = 0.2  # seconds: half of a walk over 100,000 notes. Who was silent is left alone for a while
 
 
 class SqliteIndex(Index):
@@ -249,7 +246,7 @@ def _is_unchanged(place: Place, services: Path, index: Path) -> bool | None:
         request = {"ask": "unchanged", **claim(place, index)}
     except OSError:
         return False
-    answer = ask_service(at, request, part=WATCH, patience=_SERVICE_PATIENCE)
+    answer = ask_service(at, request, part=WATCH, patience=limits.SERVICE_PATIENCE)
     if answer is None:
         return None if fell_silent(at, began) else False
     return answer.get("unchanged") is True
@@ -279,7 +276,7 @@ def _rebuild(place: Place) -> tuple[Path, _Built | None]:
     if place.at_once is not None and place.takes_too_long(files := len(place.scan().stamps)):
         raise Unbuilt(files)
     try:
-        with place._replace(patience=max(place.patience, FIRST_PATIENCE)).lock():
+        with place._replace(patience=max(place.patience, limits.FIRST_PATIENCE)).lock():
             current = generations.current(place.generations)
             if current is not None and current != unusable:
                 return current, None
@@ -324,12 +321,12 @@ def _fill(index: SqliteIndex, found: Scan) -> _Built:
         schema.create(db, daily)
     resumed = len(index.stamps())
     pending = changes(index.stamps(), found)
-    if resumed or len(pending.suspects) > engine.BATCH:
+    if resumed or len(pending.suspects) > limits.FIRST_BATCH:
         db.execute("PRAGMA journal_mode = DELETE")
         db.execute("PRAGMA synchronous = NORMAL")
         generations.keep_begun(index.path)
     try:
-        applied = _apply(index, found, pending, batch=engine.BATCH)
+        applied = _apply(index, found, pending, batch=limits.FIRST_BATCH)
     except KeyboardInterrupt as interrupt:
         if generations.begun(index.place.generations):
             done = f"{len(index.stamps()):,} of {len(found.stamps):,} files are indexed"

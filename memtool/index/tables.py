@@ -11,14 +11,13 @@ from contextlib import AbstractContextManager
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from memtool.index import limits
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
     from memtool.index.filters import Filter
-
-
-CANDIDATES = 100  # chunks that are looked at more closely: the best by words, and the nearest by meaning
 
 
 class Semantic(NamedTuple):
@@ -177,10 +176,10 @@ def best_admitted(db: Tables, near: dict[int, float], wanted: Filter) -> dict[in
     """Return the first candidates of *near* that the filter lets through, without asking about those behind them."""
     found: dict[int, float] = {}
     chunk_ids = list(near)
-    for start in range(0, len(chunk_ids), CANDIDATES):
-        part = chunk_ids[start : start + CANDIDATES]
+    for start in range(0, len(chunk_ids), limits.CANDIDATES):
+        part = chunk_ids[start : start + limits.CANDIDATES]
         allowed = admitted(db, part, wanted)
         found |= {chunk_id: near[chunk_id] for chunk_id in part if chunk_id in allowed}
-        if len(found) >= CANDIDATES:
+        if len(found) >= limits.CANDIDATES:
             break
-    return dict(islice(found.items(), CANDIDATES))
+    return dict(islice(found.items(), limits.CANDIDATES))

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from memtool.errors import MemtoolError, NotWritable
-from memtool.index import generations, schema
+from memtool.index import generations, limits, schema
 from memtool.index.engine import Place, place_of
 from memtool.text.scripts import is_unspaced
 from memtool.text.tokens import index_terms, is_stop_word
@@ -31,8 +31,6 @@ from memtool.workspace import Workspace
 
 SIZE = 400  # characters of a part
 _VERSION = 2
-_MOST = 33_554_432  # characters of a session that are read: as many as memtool keeps
-_AT_ONCE = 50  # sources of a transaction
 _REFUSED = (  # what another process or the disk refuses; any other error is damage
     sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR,
     sqlite3.SQLITE_CANTOPEN,
@@ -191,10 +189,7 @@ def _follow(place: Place, path: Path) -> FollowedSources:
     generations.make_folder(path.parent)
     if path.exists():
         with contextlib.closing(schema.connect(path)) as db:
-            living, made = (
-                db.execute("SELECT count(*), coalesce(max(id), 0) FROM part").fetchone() if _fits(db) else (0, 1)
-            )
-            if not 3 * (made - living) > made > _AT_ONCE and _fits(db):  # fewer than a third of the terms are stale
+            if _fits(db) and not _is_worn(db):
                 return _updated(place, db)
         _remove(path)
     path.touch(mode=0o600)
@@ -218,9 +213,9 @@ def _updated(place: Place, db: sqlite3.Connection) -> FollowedSources:
     with _transaction(db):
         db.executemany("DELETE FROM part WHERE source_id = (SELECT id FROM source WHERE name = ?)", gone)
         db.executemany("DELETE FROM source WHERE name = ?", gone)
-    for start in range(0, len(changed), _AT_ONCE):
+    for start in range(0, len(changed), limits.SOURCES_AT_ONCE):
         with _transaction(db):
-            unread += sum(not _read(place.vault, db, one) for one in changed[start : start + _AT_ONCE])
+            unread += sum(not _read(place.vault, db, one) for one in changed[start : start + limits.SOURCES_AT_ONCE])
     with _transaction(db):
         db.execute("INSERT OR REPLACE INTO meta VALUES ('folders', ?)", (folders,))
     return FollowedSources(len(changed) - unread, len(gone), unread)
@@ -238,7 +233,7 @@ def _read(vault: Vault, db: sqlite3.Connection, one: KeptSource) -> bool:
     source_id = db.execute(insert, (one.name, one.size, one.ended_at)).fetchone()[0]
     old = dict(db.execute("SELECT DISTINCT turn, mark FROM part WHERE source_id = ?", (source_id,)))
     forget = "DELETE FROM part WHERE source_id = ? AND turn = ?"
-    is_read, room = True, _MOST
+    is_read, room = True, limits.LARGEST_SESSION
     try:
         content = read_lines(vault, ref_of(one))
         head = next(objects_in(content.partition(b"\n")[0]), {})
@@ -289,7 +284,7 @@ def _fits(db: sqlite3.Connection) -> bool:
 def _is_worn(db: sqlite3.Connection) -> bool:
     """Return whether a third of the terms and more are of parts that are gone."""
     living, made = db.execute("SELECT count(*), coalesce(max(id), 0) FROM part").fetchone()
-    return bool(3 * (made - living) > made > _AT_ONCE)
+    return bool(3 * (made - living) > made > limits.SOURCES_AT_ONCE)
 
 
 def _meta(db: sqlite3.Connection, key: str) -> str:

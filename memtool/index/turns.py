@@ -18,6 +18,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memtool.errors import MemtoolError
+from memtool.index import limits
 from memtool.index.engine import Index
 from memtool.index.filters import Filter
 from memtool.index.lexical import share_of
@@ -44,10 +45,7 @@ if TYPE_CHECKING:
 
 _MORE = 0.05  # of the question that a turn must hold beyond the first note
 _FLOOR = 0.4  # of the question that a turn must hold at least
-_DEPTH = 300  # the best parts of BM25, those that are gone included
-_MOST_TERMS = 48  # of a long question, the rarest
 _COMMON = 0.25  # share of all parts; a word of more of them finds nothing
-_SESSIONS = 10  # that are looked at besides those that are given
 
 
 class FoundTurns(NamedTuple):
@@ -103,7 +101,7 @@ def _weighed(db: sqlite3.Connection, terms: Sequence[str]) -> tuple[dict[str, fl
     count = db.execute("SELECT coalesce(max(id), 0) FROM part").fetchone()[0]
     find = "SELECT doc FROM part_vocabulary WHERE term = ?"
     often = {term: (db.execute(find, (term,)).fetchone() or (0,))[0] for term in terms}
-    rarest = sorted(often, key=often.__getitem__)[:_MOST_TERMS]
+    rarest = sorted(often, key=often.__getitem__)[: limits.MOST_TERMS]
     idf = {term: math.log(1 + (count - often[term] + 0.5) / (often[term] + 0.5)) for term in rarest}
     known = [term for term in rarest if often[term]]
     return idf, [term for term in known if often[term] <= _COMMON * count] or known
@@ -138,12 +136,12 @@ def _best_of_sessions(
     rows = db.execute(
         f"SELECT s.name, s.session, p.turn, p.number FROM ({best}) AS m JOIN part AS p ON p.id = m.id"
         " JOIN source AS s ON s.id = p.source_id ORDER BY m.score DESC, m.id",
-        (" OR ".join(f'"{term}"' for term in terms), _DEPTH),
+        (" OR ".join(f'"{term}"' for term in terms), limits.MOST_PARTS),
     )
     found: dict[tuple[str, str], list[tuple[int, int]]] = {}
     for name, session, turn, part in rows:
         found.setdefault((name, session), []).append((turn, part))
-    return dict(islice(found.items(), limit + _SESSIONS))
+    return dict(islice(found.items(), limit + limits.MORE_SESSIONS))
 
 
 def _turn_hit(

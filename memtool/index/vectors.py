@@ -21,8 +21,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Self
 
 from memtool.errors import NotWritable
+from memtool.index import limits
 from memtool.index.schema import HASH
-from memtool.index.tables import CANDIDATES, Semantic, best_admitted
+from memtool.index.tables import Semantic, best_admitted
 from memtool.processes import lock
 from memtool.vault.state import make_state_folder
 
@@ -33,15 +34,11 @@ if TYPE_CHECKING:
     from memtool.index.filters import Filter
     from memtool.index.schema import SqliteTables
 
-NEAREST = 400  # vectors that are looked at to find the nearest chunks: a chunk has several
 
 _FORMAT = 3
 _HEADER, _COUNT = 64, 8  # bytes; the number of rows stands at the end of the header
 _FILE = re.compile(r"[a-z0-9-]+-[0-9a-f]{12}\.[\w.-]+")
 _LOCK = "vectors.lock"  # one for all models of a folder, and never removed
-_BLOCK = 4096  # rows copied at once
-_SAMPLE = 256  # rows that are compared with each other
-_MOST_NUMBERS = 10_000  # in one SQL statement
 _LISTS = "SELECT p.chunk_id, p.hashes FROM piece_list AS p"
 
 
@@ -117,7 +114,7 @@ class VectorStore:
         import numpy as np
 
         if self._deviation is None:
-            sample = self.matrix()[:: -(-len(self) // _SAMPLE) or 1]
+            sample = self.matrix()[:: -(-len(self) // limits.VECTOR_SAMPLE) or 1]
             likenesses = (sample @ sample.T)[~np.eye(len(sample), dtype=bool)]
             self._deviation = float(likenesses.std()) if len(likenesses) else 0.0
         return self._deviation
@@ -129,14 +126,14 @@ class VectorStore:
     def semantic(self, db: SqliteTables, query: NDArray[np.float32], wanted: Filter, also: Iterable[int]) -> Semantic:
         """Return the likeness to *query* of the nearest chunks of *db* that are *wanted*, and of the chunks *also*."""
         scores = self.scores(query)
-        rows, _ = highest(scores, NEAREST)
+        rows, _ = highest(scores, limits.NEAREST)
         lists = _LISTS + " WHERE p.chunk_id IN (SELECT chunk_id FROM piece WHERE hash IN ({}))"
         near = self._likeness(_select(db, lists, self.hashes()[rows].tolist()), scores)
         found = best_admitted(db, near, wanted)
-        if wanted.narrows and len(found) < CANDIDATES:  # looking at all that it admits is cheap
+        if wanted.narrows and len(found) < limits.CANDIDATES:  # looking at all that it admits is cheap
             condition, values = wanted.where()
             all_of = db.execute(f"{_LISTS} JOIN chunk AS c ON c.id = p.chunk_id WHERE {condition}", values).fetchall()
-            found = dict(islice(self._likeness(all_of, scores).items(), CANDIDATES))
+            found = dict(islice(self._likeness(all_of, scores).items(), limits.CANDIDATES))
         more = _select(db, _LISTS + " WHERE p.chunk_id IN ({})", set(also) - found.keys())
         mean = float(scores.mean()) if len(scores) else 0.0
         return Semantic(found | self._likeness(more, scores), mean, self.deviation())
@@ -210,7 +207,9 @@ class VectorStore:
             if unused * 4 <= len(self):
                 return 0
             table = self._table()
-            blocks = (table[kept[at : at + _BLOCK]].tobytes() for at in range(0, len(kept), _BLOCK))
+            blocks = (
+                table[kept[at : at + limits.ROWS_COPIED]].tobytes() for at in range(0, len(kept), limits.ROWS_COPIED)
+            )
             self._replace(blocks, len(kept))
             return unused
 
@@ -314,8 +313,8 @@ def _file_name(model: str) -> str:
 def _select(db: SqliteTables, sql: str, numbers: Iterable[int]) -> list[tuple[Any, ...]]:
     rows: list[tuple[Any, ...]] = []
     listed = sorted(numbers)
-    for start in range(0, len(listed), _MOST_NUMBERS):
-        rows += db.execute(sql.format(", ".join(map(str, listed[start : start + _MOST_NUMBERS]))))
+    for start in range(0, len(listed), limits.NUMBERS_OF_A_STATEMENT):
+        rows += db.execute(sql.format(", ".join(map(str, listed[start : start + limits.NUMBERS_OF_A_STATEMENT]))))
     return rows
 
 

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from memtool.index import schema
+from memtool.index import limits, schema
 from memtool.vault.authors import IMPORTED
 from memtool.vault.files import KnownStamp, Stamp, content_hash
 from memtool.vault.kinds import KNOWLEDGE
@@ -25,7 +25,6 @@ _CHUNK_COLUMNS = (
     "id, note_id, start_line, end_line, heading, text, kind, project, category, status, date, tags, expires, "
     "archived, fact_id, author"
 )
-_WORDS_OF_A_LIST = 2000  # so that no row is a burden to memory
 
 
 class FileContent(NamedTuple):
@@ -210,7 +209,7 @@ class SqliteWriter(Writer):
             self._words |= words_in(self._runs)
         insert = "INSERT OR IGNORE INTO word (word) VALUES (?)"
         new = [word for word in sorted(self._words) if self.db.execute(insert, (word,)).rowcount]
-        lists = ("\n".join(new[at : at + _WORDS_OF_A_LIST]) for at in range(0, len(new), _WORDS_OF_A_LIST))
+        lists = ("\n".join(new[at : at + limits.WORDS_OF_A_LIST]) for at in range(0, len(new), limits.WORDS_OF_A_LIST))
         self.db.executemany("INSERT INTO word_list VALUES (?)", ((words,) for words in lists))
         for number in sorted(self._stale):
             self._forget_terms(number)

@@ -23,9 +23,10 @@ from memtool.recall.budget import MOST_TOKENS, BlockLine, BlockPart, fit
 from memtool.recall.start.remembered import remembered
 from memtool.recall.uses import count_uses
 from memtool.team.gate import METRICS_PATH
+from memtool.team.limits import MOST_AT_ONCE
 from memtool.team.postgres.engine import use_vaults
 from memtool.team.postgres.tables import BESIDE
-from memtool.team.service import MOST_AT_ONCE, TeamService, metrics_text, shown_memories
+from memtool.team.service import TeamService, metrics_text, shown_memories
 from memtool.vault.memory import Found
 from memtool.vault.project_area import area_name
 from memtool.web import limits

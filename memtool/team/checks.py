@@ -10,15 +10,13 @@ from memtool import settings as settings_module
 from memtool.doctor.check import BROKEN, NOTE, OK, Check, broken
 from memtool.errors import MemtoolError
 from memtool.settings import Settings
+from memtool.team import limits
 from memtool.text.lines import counted
 
 if TYPE_CHECKING:
     import psycopg
 
     from memtool.team.clones import Clone
-
-_SOON = timedelta(days=14)  # in which a token that expires is named
-_MANY = 100  # commits that wait for a remote
 
 
 def team_checks(environ: Mapping[str, str]) -> list[Check]:
@@ -35,11 +33,11 @@ def team_checks(environ: Mapping[str, str]) -> list[Check]:
 
 
 def _of_member(known: Settings, environ: Mapping[str, str]) -> Iterator[Check]:
-    from memtool.team.member import PATIENCE, Service, checked_url, find_token
+    from memtool.team.member import Service, checked_url, find_token
 
     try:
         service = Service(checked_url(known.team.url), find_token(environ))
-        listed = service.ask("GET", "/vaults", None, timeout=PATIENCE).get("vaults")
+        listed = service.ask("GET", "/vaults", None, timeout=limits.PATIENCE).get("vaults")
         names = [str(each.get("name")) for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
         yield Check("team's service", OK, f"{service.url} answers, for {', '.join(names) or 'no vault'}")
     except MemtoolError as error:
@@ -81,7 +79,9 @@ def _of_tokens(db: psycopg.Connection[Any]) -> Check:
 
     now = datetime.now(UTC)
     active = [each for each in list_tokens(db) if each.state(now) == "active"]
-    ending = [each for each in active if each.expires_at and each.expires_at - now < _SOON]
+    ending = [
+        each for each in active if each.expires_at and each.expires_at - now < timedelta(days=limits.EXPIRES_SOON)
+    ]
     if not active:
         return Check("tokens", NOTE, "nobody has a token", "Make one: `memtool team token add`.")
     if ending:
@@ -119,6 +119,6 @@ def _of_remote(clone: Clone) -> Check:
         late = waiting(clone)
     except MemtoolError as error:
         return broken(subject, error)
-    if late > _MANY:
+    if late > limits.MANY_COMMITS:
         return Check(subject, BROKEN, f"{counted(late, 'commit')} wait for it", "The service's log says why.")
     return Check(subject, OK, f"answers; {counted(late, 'commit')} wait for it")

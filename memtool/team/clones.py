@@ -25,16 +25,14 @@ from memtool.history.repository import BRANCH, get_own_repository, has_commits, 
 from memtool.history.syncing import ADDRESS, Remote, Synced, distance, fetch, over_network, sync
 from memtool.history.template import make_vault
 from memtool.settings import Settings, user_cache_path
+from memtool.team import limits
 from memtool.vault import files
 from memtool.vault.layout import Vault, open_vault
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}")
-_MOST_FILES = 500_000
-_PAUSE = 0.2  # seconds before another try, where another writer was quicker; twice as long each time
 # Whatever a vault's own attributes say, no program filters its files. This file of the clone has the last word.
 _NO_FILTERS = "* -filter -ident -working-tree-encoding -diff\n"
 _ORIGIN = "origin"
-_STALE = 900.0  # seconds after which a lock of git's is nobody's: each of our calls ends long before
 _CONFIG = {
     "core.symlinks": "false",  # a link is a file that holds its target
     "core.protectNTFS": "true",
@@ -139,7 +137,7 @@ def bring_together(clone: Clone, *, pause: Callable[[float], None] = time.sleep)
             tell(vault.root, "update-ref", *([remote.tracked, before] if before else ["-d", remote.tracked]))
             raise
 
-    return sync(vault, wait=lambda attempt: pause(_PAUSE * 2**attempt), before_merge=check)
+    return sync(vault, wait=lambda attempt: pause(limits.RETRY_PAUSE * 2**attempt), before_merge=check)
 
 
 def waiting(clone: Clone) -> int:
@@ -158,8 +156,8 @@ def check_size(root: Path, ref: str, max_bytes: int) -> None:
     listed = tell(root, "ls-tree", "-r", "-z", "-l", "--full-tree", ref, timeout=120.0).split("\0")[:-1]
     sizes = [row.partition("\t")[0].rsplit(" ", 1)[-1] for row in listed]
     total = sum(int(size) for size in sizes if size.isdigit())  # a submodule has none
-    if len(listed) > _MOST_FILES:
-        raise RefusedRemote(f"the remote holds {len(listed):,} files, and at most {_MOST_FILES:,} are taken")
+    if len(listed) > limits.MOST_FILES:
+        raise RefusedRemote(f"the remote holds {len(listed):,} files, and at most {limits.MOST_FILES:,} are taken")
     if total > max_bytes:
         raise RefusedRemote(f"the remote holds {total >> 20:,} MB, and at most {max_bytes >> 20:,} MB are taken")
 
@@ -168,7 +166,7 @@ def _forget_stale_locks(repository: Path) -> None:
     """Take away the locks that a git left behind which was killed, or lost its machine: nobody else would."""
     for lock in (*repository.glob("*.lock"), *repository.glob("refs/**/*.lock")):
         with suppress(OSError):
-            if time.time() - lock.stat().st_mtime > _STALE:
+            if time.time() - lock.stat().st_mtime > limits.STALE_LOCK:
                 lock.unlink()
 
 

@@ -20,7 +20,7 @@ from memtool.cli import output
 from memtool.errors import BadSetting, NotWritable, ProviderMissing
 from memtool.installation import how_to_add
 from memtool.settings import environment
-from memtool.team import tokens
+from memtool.team import limits, tokens
 from memtool.team.tokens import SCOPES, Token
 from memtool.vault.files import make_folder, read_text, replace, write_over
 
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 _AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 _NO_DATABASE = "Set `[index] dsn` in your own config.toml, or MEMTOOL_POSTGRES."
-_BYTES = 32
 
 
 @click.group()
@@ -66,7 +65,7 @@ def add(
     now = _now()
     wanted = Token("", holder.strip(), email, scopes, vaults, projects, expires_at=now + timedelta(days=days))
     with _database() as db:
-        _show(*tokens.add_token(db, wanted, os.urandom(_BYTES), now), as_json=as_json)
+        _show(*tokens.add_token(db, wanted, os.urandom(limits.TOKEN_BYTES), now), as_json=as_json)
 
 
 @token.command("list")
@@ -95,7 +94,7 @@ def list_all(*, as_json: bool) -> None:
 def rotate(token_id: str, *, grace: int, as_json: bool) -> None:
     """Make another token in the place of TOKEN_ID, and show it once."""
     with _database() as db:
-        made = tokens.rotate_token(db, token_id, os.urandom(_BYTES), _now(), timedelta(hours=grace))
+        made = tokens.rotate_token(db, token_id, os.urandom(limits.TOKEN_BYTES), _now(), timedelta(hours=grace))
     _show(*made, as_json=as_json)
 
 
@@ -140,11 +139,11 @@ def join(url: str) -> None:
 
     It is kept in a file that only you can read, beside your settings.
     """
-    from memtool.team.member import PATIENCE, Service, checked_url, token_path
+    from memtool.team.member import Service, checked_url, token_path
 
     text = click.prompt("Token", hide_input=True, err=True) if sys.stdin.isatty() else sys.stdin.readline()
     environ = environment()
-    answer = Service(checked_url(url), text.strip()).ask("GET", "/vaults", None, timeout=PATIENCE)
+    answer = Service(checked_url(url), text.strip()).ask("GET", "/vaults", None, timeout=limits.PATIENCE)
     listed = answer.get("vaults")
     names = [str(each.get("name")) for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
     path, config = token_path(environ), settings_module.user_config_path(environ)

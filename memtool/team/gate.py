@@ -20,8 +20,9 @@ from contextvars import copy_context
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from memtool.errors import DatabaseUnavailable, MemtoolError
-from memtool.team.postgres.connection import REQUEST_SECONDS, cut, in_use_by_request
-from memtool.team.service import MOST_AT_ONCE, Asking, TeamService, log
+from memtool.team import limits
+from memtool.team.postgres.connection import cut, in_use_by_request
+from memtool.team.service import Asking, TeamService, log
 from memtool.team.tokens import METRICS, READ, WRITE, AuditEntry, NoToken, Token
 from memtool.web.agent_server import PATHS
 from memtool.web.calls import Refusal, status_of
@@ -35,18 +36,12 @@ WEBHOOK, VAULTS = "/webhook/", "/vaults/"
 METRICS_PATH = "/metrics"
 _READING = ("/search", "/recall")  # calls that change nothing, though they are posted
 _WRITING_TOOLS = ("context_save", "context_manage", "memory_store", "memory_forget")
-_LONGEST_TOOL = 40  # characters
 # Calls that keep to the projects of a token.
 _WITH_PROJECTS = (
     "GET /vaults", "GET /context", "POST /recall", "POST /search", "GET /memories", "POST /save",
     "GET /api/session/turns",
 )  # fmt: skip
 _MEMORY = "/memory/"
-_LAST_SECONDS = 0.5  # for a request whose connections were cut to say so itself
-_MOST_WAITING = 128  # requests
-_MOST_OF_A_VAULT = (
-    MOST_AT_ONCE // 2
-)  # requests at the same time: a vault whose tables are locked leaves room for others
 T = TypeVar("T")
 
 
@@ -58,9 +53,13 @@ class TeamGate:
         self._service = service
         self._life = life
         self._patience = patience
-        self._threads = ThreadPoolExecutor(MOST_AT_ONCE * 2, "memtool-gate")  # that ask the database about tokens
+        self._threads = ThreadPoolExecutor(
+            limits.MOST_AT_ONCE * 2, "memtool-gate"
+        )  # that ask the database about tokens
         self._asked = 0  # of them, or waiting for one
-        self._of_vault: defaultdict[str, asyncio.Semaphore] = defaultdict(lambda: asyncio.Semaphore(_MOST_OF_A_VAULT))
+        self._of_vault: defaultdict[str, asyncio.Semaphore] = defaultdict(
+            lambda: asyncio.Semaphore(limits.MOST_OF_A_VAULT)
+        )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, or say why not."""
@@ -141,7 +140,7 @@ class TeamGate:
         Raises:
             DatabaseUnavailable: too many wait already.
         """
-        if self._asked >= _MOST_WAITING:
+        if self._asked >= limits.MOST_WAITING:
             raise DatabaseUnavailable("too many requests wait for the database", hint="Try again in a moment.")
         self._asked += 1
         try:
@@ -187,10 +186,10 @@ async def _in_time(answering: Coroutine[Any, Any, None]) -> None:
     task = asyncio.create_task(answering)
     in_use_by_request.reset(kept)
     try:
-        ended, _ = await asyncio.wait({task}, timeout=REQUEST_SECONDS)
+        ended, _ = await asyncio.wait({task}, timeout=limits.REQUEST_SECONDS)
         if not ended:
             cut(connections)
-            ended, _ = await asyncio.wait({task}, timeout=_LAST_SECONDS)
+            ended, _ = await asyncio.wait({task}, timeout=limits.CUT_SECONDS)
     finally:
         task.cancel()
     if not ended:
@@ -211,7 +210,7 @@ def _deed(method: str, path: str, body: bytes) -> tuple[str, bool]:
     if path in PATHS:
         tool = _tool(body)
         return f"{method} {path} {tool}".strip(), tool in _WRITING_TOOLS
-    call = f"{method} /{path.lstrip('/').split('/')[0][:_LONGEST_TOOL]}"
+    call = f"{method} /{path.lstrip('/').split('/')[0][: limits.LONGEST_TOOL]}"
     return call, method not in ("GET", "HEAD", "OPTIONS") and path not in _READING
 
 
@@ -222,7 +221,7 @@ def _tool(body: bytes) -> str:
         name = str(asked["params"]["name"]) if asked["method"] == "tools/call" else str(asked["method"])
     except (ValueError, KeyError, TypeError, RecursionError):
         return ""
-    return name if name.replace("_", "").replace("/", "").isalnum() and len(name) < _LONGEST_TOOL else ""
+    return name if name.replace("_", "").replace("/", "").isalnum() and len(name) < limits.LONGEST_TOOL else ""
 
 
 def _project_in(body: bytes) -> str:
@@ -244,12 +243,9 @@ def _check(token: Token, path: str, *, wrote: bool) -> None:
         raise Refusal(403, f"your token has no scope '{needed}'", "Ask whoever runs the service for another token.")
 
 
-SHORTEST_SECRET = 16  # characters
-
-
 def is_genuine(secret: str, headers: Mapping[str, str], body: bytes) -> bool:
     """Return whether whoever sent *body* knows *secret*. Names of *headers* are in small letters."""
-    if len(secret) < SHORTEST_SECRET:
+    if len(secret) < limits.SHORTEST_SECRET:
         return False
     key = secret.encode()
     if signature := headers.get("x-hub-signature-256"):

@@ -10,15 +10,12 @@ from typing import TYPE_CHECKING
 
 from memtool.errors import MemtoolError
 from memtool.settings import Settings, user_cache_path
+from memtool.team import limits
 from memtool.team.clones import Clone, bring_together, make_clone, waiting
 
 if TYPE_CHECKING:
     from memtool.embeddings import Embedder
     from memtool.index.engine import Index
-
-_AT_ONCE = 4  # remotes that are spoken to at the same time
-_SOON = 0.2  # seconds in which more writes come along
-_LONGEST = 300.0  # seconds between two tries of a remote that fails
 
 
 class CloneState:
@@ -47,7 +44,7 @@ class Keeper:
         self._changed = changed
         self._turn = threading.Condition()
         self._is_ending = False
-        self._pool = ThreadPoolExecutor(_AT_ONCE, "memtool-remote")
+        self._pool = ThreadPoolExecutor(limits.REMOTES_AT_ONCE, "memtool-remote")
         self._thread = threading.Thread(target=self._run, daemon=True, name="memtool-keeper")
 
     def start(self) -> None:
@@ -68,7 +65,7 @@ class Keeper:
         with self._turn:
             kept = self.kept[name]
             kept.waiting += written
-            kept.due = min(kept.due, time.monotonic() + _SOON)
+            kept.due = min(kept.due, time.monotonic() + limits.SOON)
             self._turn.notify_all()
 
     def keep(self, name: str) -> None:
@@ -106,7 +103,7 @@ class Keeper:
             with self._turn:
                 kept.is_busy = False
                 if kept.failures:
-                    kept.due = time.monotonic() + min(2.0**kept.failures, _LONGEST, self._pause)
+                    kept.due = time.monotonic() + min(2.0**kept.failures, limits.LONGEST_PAUSE, self._pause)
                 self._turn.notify_all()
 
 

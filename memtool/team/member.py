@@ -23,6 +23,7 @@ from memtool.errors import BadSetting, MemtoolError, ProviderFailed
 from memtool.recall.budget import MOST_TOKENS, BlockLine, BlockPart, fit, render
 from memtool.recall.framing import defused, framed
 from memtool.recall.given import GivenLine
+from memtool.team import limits
 from memtool.text.languages import labels
 from memtool.text.lines import cut, tokens_in
 from memtool.vault.state import make_state_folder
@@ -34,17 +35,9 @@ if TYPE_CHECKING:
     from memtool.recall.start.session_start import ContextBlock
 
 TOKEN_FILE = "team-token"  # noqa: S105  (its name)
-PATIENCE = 5.0  # seconds for a person who waits
 
-_LARGEST = 262_144  # bytes of an answer
-_LONGEST_QUERY = 2_000  # characters of a prompt that are sent
-_REST = 60.0  # seconds for which a service that is away is left alone
 _AWAY = "team-away"
-_LONGEST_LINE = 400  # characters
-_FLOOR, _MOST = 0.5, 3  # of what a prompt is given: the least relevance, and how many
-_AT_START = 500  # tokens of the start of a session, for what the team has there
-_ALL = 1_000_000  # tokens
-_TELLING = 200  # characters of what a line says
+_FLOOR = 0.5  # the least relevance of what a prompt is given
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 T = TypeVar("T")
@@ -85,7 +78,7 @@ class TeamMemory(NamedTuple):
     def said(self) -> str:
         """What it says, in one line."""
         text = self.text if not self.title or self.title in self.text else f"{self.title}: {self.text}"
-        return cut(defused(text), _LONGEST_LINE)
+        return cut(defused(text), limits.LONGEST_LINE)
 
 
 class TeamAway(ProviderFailed):
@@ -122,11 +115,11 @@ class Service(NamedTuple):
             with closing(connection):
                 connection.request(method, f"{parts.path.rstrip('/')}{path}", content, headers)
                 with connection.getresponse() as response:
-                    return response, response.read(_LARGEST + 1)
+                    return response, response.read(limits.LARGEST_ANSWER + 1)
 
         try:
             response, said = within(timeout, exchange)  # a socket's own timeout starts anew with each byte
-            fields = json.loads(said) if len(said) <= _LARGEST else None
+            fields = json.loads(said) if len(said) <= limits.LARGEST_ANSWER else None
         except (OSError, HTTPException, ValueError, RecursionError) as error:
             reason = str(error) or "it takes too long"
             raise TeamAway(f"the team's service at {parts.netloc} does not answer: {reason}") from None
@@ -179,7 +172,7 @@ def find_token(environ: Mapping[str, str]) -> str:
         with path.open("rb") as file:
             if os.name == "posix" and stat.S_IMODE(os.fstat(file.fileno()).st_mode) & 0o077:
                 raise BadSetting(f"others can read '{path}'", hint=f"Run `chmod 600 '{path}'`.")
-            return file.read(_LARGEST).decode("ascii", "replace").strip()
+            return file.read(limits.LARGEST_ANSWER).decode("ascii", "replace").strip()
     except OSError:
         hint = "`memtool team join URL` keeps it."
         raise BadSetting("there is no token for the team's service", hint=hint) from None
@@ -224,15 +217,15 @@ class TeamQuestion(Generic[T]):
 def _rests(work: Workspace) -> bool:
     """Return whether the service was away less than a minute ago, so that a prompt does not wait for it."""
     with suppress(OSError):
-        return abs(time.time() - (work.index_folder / _AWAY).stat().st_mtime) < _REST
+        return abs(time.time() - (work.index_folder / _AWAY).stat().st_mtime) < limits.REST
     return False
 
 
 def ask_for_memories(
-    work: Workspace, query: str, *, project: str, limit: int, floor: float = 0.0, wait: float = PATIENCE
+    work: Workspace, query: str, *, project: str, limit: int, floor: float = 0.0, wait: float = limits.PATIENCE
 ) -> TeamQuestion[TeamMemory]:
     """Begin to ask what the team remembers of *query*, and is at least as relevant as *floor*."""
-    asked = {"query": query[:_LONGEST_QUERY], "project": project, "limit": limit, "floor": floor}
+    asked = {"query": query[: limits.LONGEST_QUERY], "project": project, "limit": limit, "floor": floor}
 
     def ask(service: Service) -> list[TeamMemory]:
         return list(_memories(service.ask("POST", "/recall", asked, timeout=wait).get("memories")))
@@ -248,7 +241,7 @@ def ask_for_prompt(work: Workspace, question: Question) -> TeamQuestion[TeamMemo
     if not question.terms() or question.is_act or _rests(work):
         return None
     wait, text = work.settings.team.wait_ms / 1000, work.redact(question.text)
-    return ask_for_memories(work, text, project=work.project(), limit=_MOST, floor=_FLOOR, wait=wait)
+    return ask_for_memories(work, text, project=work.project(), limit=limits.MOST_FOR_PROMPT, floor=_FLOOR, wait=wait)
 
 
 def with_memories(work: Workspace, given: Given, asked: TeamQuestion[TeamMemory]) -> tuple[Given, str]:
@@ -287,7 +280,7 @@ def shared_start(
         waits: whether a person waits; else the service has the time of a prompt, and none while it rests.
     """
     wanted = work.settings.recall.session_tokens
-    wait = PATIENCE if waits else work.settings.team.wait_ms / 1000
+    wait = limits.PATIENCE if waits else work.settings.team.wait_ms / 1000
     if not project or not (wanted or whole) or (not waits and _rests(work)):
         block = own(work)
         return SharedStart(block, block.text)
@@ -298,10 +291,10 @@ def shared_start(
     block = own(work)
     parts, notice = question.answer()
     parts = [part for part in parts if part.kind in work.settings.recall.kinds]
-    most = _ALL if whole else min(wanted, _AT_START)
+    most = limits.ALL_TOKENS if whole else min(wanted, limits.START_TOKENS)
     text, lines = _standing_block(work, parts, f"{known}\n{block.text}", most)
     if text and not whole and block.tokens + tokens_in(text) > MOST_TOKENS:
-        recall = work.settings.recall._replace(session_tokens=MOST_TOKENS - _AT_START)
+        recall = work.settings.recall._replace(session_tokens=MOST_TOKENS - limits.START_TOKENS)
         block = own(work._replace(settings=work.settings._replace(recall=recall)))
         text, lines = _standing_block(work, parts, f"{known}\n{block.text}", most)
     return SharedStart(block, "\n\n".join(filter(None, [block.text, text])), lines, notice)
@@ -310,7 +303,7 @@ def shared_start(
 def is_known(known: str, said: str) -> bool:
     """Return whether the text that a session was given, *known*, says what a memory says: *said*."""
     plain, wanted = " ".join(known.replace("\n> ", " ").split()), defused(said)
-    return f" {wanted} " in f" {plain} " if len(wanted) <= _TELLING else wanted[:_TELLING] in plain
+    return f" {wanted} " in f" {plain} " if len(wanted) <= limits.COMPARED else wanted[: limits.COMPARED] in plain
 
 
 def _standing_block(
@@ -352,7 +345,7 @@ def _parts(blocks: object) -> Iterator[BlockPart]:
 
 
 def _line(vault: str, text: str, said: str, place: str, where: str) -> BlockLine:
-    told = cut(defused(text), _LONGEST_LINE)
+    told = cut(defused(text), limits.LONGEST_LINE)
     mark = "> #" if text.startswith("> #") else ">" if text.startswith(">") else "-"
     return BlockLine(f"{mark} {told}", f"{vault}:{defused(place)}", defused(where), said=defused(said) or told)
 

@@ -19,10 +19,11 @@ from memtool.index.engine import place_of, use_index
 from memtool.memory.memories import get_memory
 from memtool.recall.framing import is_line_id
 from memtool.settings import Settings
+from memtool.team import limits
 from memtool.team.clones import Clone, clones_of
 from memtool.team.keeper import Keeper, TeamModel
 from memtool.team.postgres import connection
-from memtool.team.postgres.connection import LOCK_SECONDS, connection_options, make_ready, refusals
+from memtool.team.postgres.connection import connection_options, make_ready, refusals
 from memtool.team.tokens import WRITE, AuditEntry, Token, recognised, record
 from memtool.vault.layout import FACTS_FILE, Vault
 from memtool.vault.project_area import area_name
@@ -31,13 +32,7 @@ from memtool.workspace import Workspace
 if TYPE_CHECKING:
     import psycopg
 
-MOST_AT_ONCE = 16  # requests that are worked on at the same time
-POOL_SECONDS = 2.0  # that a request waits for a connection
-_GATE_SECONDS = 5  # of a statement about a token, or into the audit
-_LAST_SECONDS = 1.0  # for the connections of each pool to close
-_PATIENCE = 60.0  # seconds for another process that is indexing a vault
 _GATE = "memtool_gate"  # the role of migration 0010
-_BUCKETS = (5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 10_000)  # milliseconds
 
 
 class Asking(NamedTuple):
@@ -61,7 +56,7 @@ class Counts:
         deed = "other" if entry.status in (404, 405) else entry.deed  # or whoever asks for what is not there fills this
         self.requests[deed, entry.status] += 1
         self.seconds += entry.ms / 1000
-        self.within.update(bucket for bucket in _BUCKETS if entry.ms <= bucket)
+        self.within.update(bucket for bucket in limits.BUCKETS if entry.ms <= bucket)
 
 
 class TeamService:
@@ -94,9 +89,9 @@ class TeamService:
         options: dict[str, Any] = {
             "kwargs": connection_options(),
             "min_size": 1,
-            "max_size": MOST_AT_ONCE,
-            "max_waiting": MOST_AT_ONCE * 4,
-            "timeout": POOL_SECONDS,
+            "max_size": limits.MOST_AT_ONCE,
+            "max_waiting": limits.MOST_AT_ONCE * 4,
+            "timeout": limits.POOL_SECONDS,
             "open": False,
         }
         self.pool: ConnectionPool[psycopg.Connection[Any]] = ConnectionPool(dsn, configure=_as_gate, **options)
@@ -115,8 +110,8 @@ class TeamService:
     def end(self) -> None:
         """End, whatever the database does. What was written and is not pushed yet lies in the clones."""
         connection.cut(connection.in_use)
-        self._pool_of_index.close(_LAST_SECONDS)
-        self.pool.close(_LAST_SECONDS)
+        self._pool_of_index.close(limits.CLOSING_SECONDS)
+        self.pool.close(limits.CLOSING_SECONDS)
         self.keeper.end()  # which finds the pools closed
         connection.pools.pop(self.dsn, None)
 
@@ -248,7 +243,7 @@ class TeamService:
             MemtoolError: it is not, and the keeper tries again.
         """
         vault = clone.vault()
-        place = place_of(self._workspace(clone.name, vault, vault.root), patience=_PATIENCE)
+        place = place_of(self._workspace(clone.name, vault, vault.root), patience=limits.INDEX_PATIENCE)
         if use_index(place, lambda index: index.behind):
             raise Busy("another process is indexing the vault")
         if self.model.embedder:
@@ -273,8 +268,8 @@ def shown_memories(work: Workspace, paths: Collection[str]) -> set[tuple[str, st
 
 
 def _as_gate(db: psycopg.Connection[Any]) -> None:
-    limits = f"SET statement_timeout = '{_GATE_SECONDS}s'; SET lock_timeout = '{LOCK_SECONDS}s'"
-    db.execute(f"SET ROLE {_GATE}; {limits}")
+    timeouts = f"SET statement_timeout = '{limits.GATE_SECONDS}s'; SET lock_timeout = '{limits.LOCK_SECONDS}s'"
+    db.execute(f"SET ROLE {_GATE}; {timeouts}")
 
 
 def log(**fields: object) -> None:
@@ -297,7 +292,7 @@ def metrics_text(service: TeamService) -> str:
     tell("refused_total", "counter", "Requests that were not let in.", refused)
     total = sum(counts.requests.values())
     rows.append("# HELP memtool_request_seconds How long requests take.\n# TYPE memtool_request_seconds histogram")
-    rows += [f'memtool_request_seconds_bucket{{le="{each / 1000:g}"}} {counts.within[each]}' for each in _BUCKETS]
+    rows += [f'memtool_request_seconds_bucket{{le="{each / 1000:g}"}} {counts.within[each]}' for each in limits.BUCKETS]
     rows += [f'memtool_request_seconds_bucket{{le="+Inf"}} {total}']
     rows += [f"memtool_request_seconds_sum {counts.seconds:.15g}", f"memtool_request_seconds_count {total}"]
     kept = {f'{{vault="{name}"}}': each for name, each in service.keeper.kept.items()}

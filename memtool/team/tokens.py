@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memtool.errors import MemtoolError, UsageError
+from memtool.team import limits
 
 if TYPE_CHECKING:
     import psycopg
@@ -19,7 +20,6 @@ SCOPES = (READ, WRITE, METRICS)
 ALL = "*"  # the name that stands for every vault
 PREFIX = "memtool_"
 
-_BYTES = 32  # of chance in a token: nobody guesses it, so its hash needs no salt and may be a fast one
 _HOLDER = re.compile(r"[^\x00-\x1f\x7f<>\"]{1,80}")
 _ADDRESS = re.compile(r"[^\s<>@\"]{1,64}@[^\s<>@\"]{1,190}")
 _FIELDS = "id, holder, address, scopes, vaults, projects, created_at, expires_at, revoked_at, used_at"
@@ -159,8 +159,8 @@ def recognised(db: psycopg.Connection[Any], text: str, now: datetime) -> Token:
 
 def text_of(secret: bytes) -> str:
     """Return the token that is made of *secret*, as its holder sends it."""
-    if len(secret) < _BYTES:
-        raise UsageError(f"a token is made of {_BYTES} bytes of chance or more")
+    if len(secret) < limits.TOKEN_BYTES:
+        raise UsageError(f"a token is made of {limits.TOKEN_BYTES} bytes of chance or more")
     return PREFIX + base64.urlsafe_b64encode(secret).decode().rstrip("=")
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections import Counter
 
 from benchmarks.questions import half_typed, questions
-from memtool.index.lexical import MOST_TERMS
+from memtool.index import limits
 from memtool.text.tokens import query_terms
 
 ASKED = questions(100, 5)
@@ -21,7 +21,7 @@ def test_there_are_as_many_of_each_kind_as_were_asked_for() -> None:
 
 def test_every_question_asks_for_something_and_for_no_more_than_memtool_looks_for() -> None:
     for question in [*ASKED, *half_typed(100, 5)]:
-        assert 0 < len(query_terms(question.text)) <= MOST_TERMS
+        assert 0 < len(query_terms(question.text)) <= limits.MOST_TERMS
 
 
 def test_one_kind_is_chinese_and_one_is_long() -> None:

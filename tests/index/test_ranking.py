@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
+from memtool.index import limits
 from memtool.index.ranking import (
-    LOOKED_AT,
     adaptive_fusion,
     lexical_weight,
     reciprocal_rank_fusion,
@@ -152,7 +152,7 @@ def test_only_the_first_texts_are_compared() -> None:
         return f"text number {number} {number * 7919} {number * 104729}" * 3
 
     assert without_near_duplicates(range(200), text_of, 100) == list(range(100))
-    assert len(read) <= 2 * LOOKED_AT
+    assert len(read) <= 2 * limits.LOOKED_AT
 
 
 def test_what_yields_comes_right_behind_and_scores_no_higher() -> None:

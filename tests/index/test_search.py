@@ -8,10 +8,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 from index.notebook import TODAY, Notebook, fill
 
-from memtool.index import search as search_module
+from memtool.index import limits, search as search_module
 from memtool.index.engine import Index
 from memtool.index.filters import Filter
-from memtool.index.search import LONGEST_QUERY, Snippet, search, snippet, snippet_of
+from memtool.index.search import Snippet, search, snippet, snippet_of
 
 ON_BOTH_ENGINES = True
 NOTES = {
@@ -116,7 +116,7 @@ def test_a_query_of_function_words_finds_them(notebook: Notebook) -> None:
 
 
 def test_a_long_query_is_cut_and_says_so(many: Notebook) -> None:
-    found = many.search("panic " + "x" * LONGEST_QUERY)
+    found = many.search("panic " + "x" * limits.LONGEST_QUERY)
 
     assert found.hits[0].memory.path == "panic.md"
     assert found.notices[0] == "the query is long: only its first 20,000 characters were used"

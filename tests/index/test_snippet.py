@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from memtool.index.search import WIDTH, snippet
+from memtool.index import limits
+from memtool.index.search import snippet
 from memtool.text.languages import all_labels
 from memtool.text.tokens import index_terms, query_terms
 
@@ -12,7 +13,7 @@ words = st.lists(
 )
 
 
-def marked(text: str, query: str, width: int = WIDTH) -> list[str]:
+def marked(text: str, query: str, width: int = limits.SNIPPET) -> list[str]:
     line, marks = snippet(text, frozenset(query_terms(query)), width)
     return [line[start:end] for start, end in marks]
 
@@ -23,7 +24,7 @@ def test_marks_stand_in_order_inside_the_snippet_on_what_matches(text: str, quer
     line, marks = snippet(text, frozenset(query_terms(query)))
 
     assert "\n\n" not in line
-    assert len(line) <= WIDTH + 4
+    assert len(line) <= limits.SNIPPET + 4
     ends = [0, *(end for mark in marks for end in mark), len(line)]
     assert ends == sorted(ends)
 

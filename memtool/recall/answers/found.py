@@ -12,8 +12,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from memtool.index.lexical import MOST_TERMS, inverse_frequencies, share_of
-from memtool.index.search import WIDTH, snippet_of
+from memtool.index import limits
+from memtool.index.lexical import inverse_frequencies, share_of
+from memtool.index.search import snippet_of
 from memtool.named_tuple import NamedTuple
 from memtool.recall.answers.statements import Budget, candidates, choose, strength
 from memtool.text.markdown import blocks, in_code
@@ -78,7 +79,7 @@ def answers_of(
     Each may fill the share `budget.first` of the room that those before it left. *best* is the score of the best hit of
     all; where these are not the first, others fitted.
     """
-    weights = inverse_frequencies(db, query_terms(text)[:MOST_TERMS])
+    weights = inverse_frequencies(db, query_terms(text)[: limits.MOST_TERMS])
     notes = [_FoundNote(db, weights, hit) for hit in hits]
     if weights and is_first and max((note.share for note in notes), default=0.0) < _LEAST_SHARE:
         return []
@@ -132,7 +133,7 @@ class _FoundNote:
         if memory.kind == DAILY:
             budget = budget._replace(statements=_OF_DAY)
         lines = list(candidates(self._telling(budget)))
-        if lines or not self.rows or budget.characters < WIDTH:
+        if lines or not self.rows or budget.characters < limits.SNIPPET:
             return choose(self.weights, lines, budget)
         return (Line(snippet_of(hit).line, author=memory.author, number=memory.place.start_line),)
 

@@ -14,20 +14,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memtool.errors import DatabaseUnavailable, OnlyReading, ProviderMissing, SchemaMismatch
 from memtool.installation import how_to_add
+from memtool.team import limits
 
 if TYPE_CHECKING:
     import psycopg
 
-CONNECT_SECONDS = 5
-STATEMENT_SECONDS = 120  # of one statement; building an index of vectors lifts it
-REQUEST_SECONDS, LOCK_SECONDS = 8, 2  # of a statement for a request of a service, and of its wait for a lock
+limits.REQUEST_SECONDS, LOCK_SECONDS = 8, 2  # of a statement for a request of a service, and of its wait for a lock
 READER, WRITER = "memtool_reader", "memtool_writer"  # the roles of migration 0001
 GUEST = "memtool_guest"  # the role of migration 0011, which sees some projects only
 # HNSW finds nearly all of 400 neighbours where it looks at 1,000, and goes on where a filter leaves too few. Estimates
 # for compiling statements are too high: that takes longer than the statements. A row at a random place costs little
 # more than the next one, as indexes lie in memory or on a disk without a head.
 _OPTIONS = (
-    f"-c search_path=memtool,public -c statement_timeout={STATEMENT_SECONDS}s -c jit=off -c random_page_cost=1.1"
+    f"-c search_path=memtool,public -c statement_timeout={limits.STATEMENT_SECONDS}s -c jit=off -c random_page_cost=1.1"
     " -c hnsw.ef_search=1000 -c hnsw.iterative_scan=strict_order -c timezone={zone}"
 )
 _PRIVILEGES = (
@@ -96,7 +95,7 @@ def connection_to(address: str) -> Iterator[psycopg.Connection[Any]]:
         return
     with refusals(), pool.connection() as db, used(db):
         if in_use_by_request.get() is None:  # the service's own work, such as a first index
-            _limit(db, STATEMENT_SECONDS, 0)
+            _limit(db, limits.STATEMENT_SECONDS, 0)
         yield db
 
 
@@ -128,7 +127,7 @@ def cut(connections: set[psycopg.Connection[Any]]) -> None:
 def make_ready(db: psycopg.Connection[Any]) -> None:
     """Let a connection of a service see nothing and wait for little, until the next request says what it may see."""
     enter(db, "none", [], local=False)
-    _limit(db, REQUEST_SECONDS, LOCK_SECONDS)
+    _limit(db, limits.REQUEST_SECONDS, limits.LOCK_SECONDS)
 
 
 def _limit(db: psycopg.Connection[Any], statement: int, lock: int) -> None:
@@ -162,7 +161,7 @@ def connection_options() -> dict[str, Any]:
     """Return the options of each connection, for a pool as well."""
     return {
         "autocommit": True,
-        "connect_timeout": CONNECT_SECONDS,
+        "connect_timeout": limits.CONNECT_SECONDS,
         # A way that swallows everything ends a connection, too: after half a minute without a sign of life.
         "keepalives_idle": 15,
         "keepalives_interval": 5,

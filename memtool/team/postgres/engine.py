@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from memtool.errors import Busy, DatabaseUnavailable, SchemaMismatch
-from memtool.index import engine, schema as sqlite_schema
-from memtool.index.engine import FIRST_PATIENCE, Index, Place, Unbuilt, apply
+from memtool.index import limits as index_limits, schema as sqlite_schema
+from memtool.index.engine import Index, Place, Unbuilt, apply
+from memtool.team import limits
 from memtool.team.postgres.connection import (
     READER,
     WRITER,
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _TEXT_LOCK, _VECTOR_LOCK = 1_835_363_436, 1_835_363_437  # the first halves of advisory locks; the second is the vault
-_PAUSE = 0.02  # seconds between two tries
 _TEXT_TABLES = ("note", "chunk", "term_list", "term", "posting", "word")
 
 
@@ -188,7 +188,7 @@ def _refresh(index: PostgresIndex) -> None:
         index.waiting = len(pending.suspects)
         return
     try:
-        with _lock(index.db, _TEXT_LOCK, place.patience if known else max(place.patience, FIRST_PATIENCE)):
+        with _lock(index.db, _TEXT_LOCK, place.patience if known else max(place.patience, index_limits.FIRST_PATIENCE)):
             if index.db.row() != row:  # what others have indexed meanwhile must not look deleted
                 found = place.scan()
             _fill(index, found, fingerprint)
@@ -208,7 +208,7 @@ def _fill(index: PostgresIndex, found: Scan, fingerprint: str) -> None:
             index.db.analyze(*_TEXT_TABLES)
         return
     try:
-        _write(index, found, pending, batch=engine.BATCH)
+        _write(index, found, pending, batch=index_limits.FIRST_BATCH)
     except KeyboardInterrupt as interrupt:
         done = f"{len(index.stamps()):,} of {len(found.stamps):,} files are indexed"
         interrupt.add_note(f"{done}; the next run goes on there")
@@ -221,11 +221,11 @@ def _fill(index: PostgresIndex, found: Scan, fingerprint: str) -> None:
 
 def _rebuild(index: PostgresIndex, because: str = "you asked for it") -> None:
     """Build the index anew in one transaction: until it ends, everybody else reads the old one."""
-    with _lock(index.db, _TEXT_LOCK, max(index.place.patience, FIRST_PATIENCE)), index.db.writing():
+    with _lock(index.db, _TEXT_LOCK, max(index.place.patience, index_limits.FIRST_PATIENCE)), index.db.writing():
         index.db.db.execute("SET LOCAL statement_timeout = 0")
         forget_rows(index.db)
         found = index.place.scan()
-        _write(index, found, changes({}, found), batch=engine.BATCH)
+        _write(index, found, changes({}, found), batch=index_limits.FIRST_BATCH)
         _finish(index, sqlite_schema.fingerprint(index.place.vault.daily))
     index.rebuilt = because
     index.db.analyze(*_TEXT_TABLES)
@@ -254,7 +254,7 @@ def _lock(tables: PostgresTables, kind: int, patience: float) -> Iterator[None]:
     while not (tables.db.execute("SELECT pg_try_advisory_lock(%s::int, %s::int)", key).fetchone() or (False,))[0]:
         if time.monotonic() >= deadline:
             raise Busy("another process is indexing the vault in the database")
-        time.sleep(_PAUSE)
+        time.sleep(limits.LOCK_PAUSE)
     try:
         yield
     finally:

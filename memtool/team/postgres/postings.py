@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 
 from memtool.index.lexical import K1, B
+from memtool.team import limits
 from memtool.text.tokens import CONTEXT_END
 
 if TYPE_CHECKING:
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
 
 _LEAST_IDF = 1e-6  # of a term that stands in most chunks
 _PLACE_BITS = 32
-_MOST_KEPT = 64 << 20  # bytes
-_ABOUT_A_TERM = 500  # bytes, beside its numbers
 T = TypeVar("T", bound="tuple[NDArray[Any], ...]")
 
 
@@ -72,7 +71,7 @@ class StateCache:
                 self._size -= self._found.popitem(last=False)[1][1]
 
 
-kept = StateCache(_MOST_KEPT)
+kept = StateCache(limits.KEPT_BYTES)
 
 
 class Postings:
@@ -176,7 +175,7 @@ class Postings:
     def _remember(self, known: dict[str, T], term: str, found: T) -> None:
         known[term] = found
         if self.state is not None:
-            size = _ABOUT_A_TERM + sum(column.nbytes for column in found)
+            size = limits.BYTES_OF_A_TERM + sum(column.nbytes for column in found)
             kept.put((self.state, known is self._places, term), found, size)
 
 

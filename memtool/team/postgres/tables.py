@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from memtool.index.lexical import MOST_TERMS
+from memtool.index import limits as index_limits
+from memtool.team import limits
 from memtool.team.postgres.connection import GUEST, READER, WRITER, enter
 from memtool.team.postgres.postings import Postings, kept
 
@@ -29,7 +30,6 @@ _PARTS = {
     "word": "SELECT * FROM memtool.word WHERE vault {which}",
     "piece_list": "SELECT chunk_id FROM memtool.piece WHERE vault {which} AND place = 0",
 }
-_FEW = 500  # chunks, of which all may be read for the sake of some
 _NAMES = re.compile(rf"\b({'|'.join(_PARTS)})\b")
 
 
@@ -112,7 +112,7 @@ class PostgresTables:
         """Return whether the vault holds many more chunks than all vaults did when the planner looked at them."""
         find = "SELECT pg_class.reltuples FROM pg_class WHERE oid = 'memtool.chunk'::regclass"
         known = (self.db.execute(find).fetchone() or (0.0,))[0]
-        return self.row().chunks > max(_FEW, 2 * known)
+        return self.row().chunks > max(limits.FEW_CHUNKS, 2 * known)
 
     def chunk_count(self) -> int:
         """Return how many chunks there are."""
@@ -120,7 +120,7 @@ class PostgresTables:
 
     def occurring(self, terms: Collection[str]) -> Collection[str]:
         """Return those of *terms* that any chunk holds."""
-        if len(terms) <= MOST_TERMS:  # whoever asks for so few looks for them next
+        if len(terms) <= index_limits.MOST_TERMS:  # whoever asks for so few looks for them next
             self._occurrences(terms)
         return {term for term, frequency in self.frequencies(terms).items() if frequency}
 

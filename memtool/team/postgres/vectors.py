@@ -8,18 +8,17 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
+from memtool.index import limits as index_limits
 from memtool.index.filters import Filter
-from memtool.index.tables import CANDIDATES, Semantic, best_admitted
-from memtool.index.vectors import NEAREST
+from memtool.index.tables import Semantic, best_admitted
+from memtool.team import limits
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from memtool.team.postgres.tables import PostgresTables
 
-EXACT = 20_000  # vectors of a vault of which each is compared; among more, HNSW finds the nearest
 _GRAPH = "WITH (m = 24, ef_construction = 128)"  # of 400 neighbours it finds 99 %; with pgvector's defaults 92
-_AT_ONCE = 10_000  # vectors that are read
 _SAMPLE = 256  # vectors that are compared with each other
 _LIKENESS = "-(embedding::public.vector <#> %s::public.vector)"  # the question is not rounded to half precision
 
@@ -113,7 +112,7 @@ class PostgresVectors:
         if not count:
             return Semantic({}, 0.0, 0.0)
         asked = _exact_text(query)
-        alike = self.nearest(query, NEAREST, exact=count <= EXACT)
+        alike = self.nearest(query, index_limits.NEAREST, exact=count <= limits.EXACT)
         others = list(also)
         chunks = (
             f"SELECT chunk_id FROM memtool.piece WHERE vault {self._tables.which} AND hash = ANY(%s)"
@@ -123,11 +122,13 @@ class PostgresVectors:
         near = {chunk_id for chunk_id, _, content_hash in pieces if content_hash in alike}
         likeness = self._likeness(pieces, asked, alike)
         found = best_admitted(self._tables, {chunk: likeness[chunk] for chunk in likeness if chunk in near}, wanted)
-        if wanted.narrows and len(found) < CANDIDATES:  # so that looking at all that the filter admits is cheap
+        if (
+            wanted.narrows and len(found) < index_limits.CANDIDATES
+        ):  # so that looking at all that the filter admits is cheap
             condition, values = wanted.where()
             rows = self._tables.execute(f"SELECT c.id FROM chunk AS c WHERE {condition}", values)
             pieces = self._pieces("SELECT unnest(%s::int8[])", ([row[0] for row in rows],))
-            found = dict(islice(self._likeness(pieces, asked, alike).items(), CANDIDATES))
+            found = dict(islice(self._likeness(pieces, asked, alike).items(), index_limits.CANDIDATES))
         more = {chunk_id: likeness[chunk_id] for chunk_id in sorted(set(others) - found.keys()) if chunk_id in likeness}
         return Semantic(found | more, float(np.asarray(mean, np.float32) @ query), deviation)
 
@@ -139,8 +140,8 @@ class PostgresVectors:
         )
         found: list[int] = []
         parts = [np.empty((0, self.dimension), np.float32)]
-        for start in range(0, len(hashes), _AT_ONCE):
-            asked = (*self._key, list(hashes[start : start + _AT_ONCE]))
+        for start in range(0, len(hashes), limits.VECTORS_AT_ONCE):
+            asked = (*self._key, list(hashes[start : start + limits.VECTORS_AT_ONCE]))
             rows = self._db.execute(find, asked, binary=True).fetchall()
             found += [row[0] for row in rows]
             # Four bytes for its length stand before the numbers.
@@ -209,7 +210,7 @@ class PostgresVectors:
         """Make the index of the model's vectors, of all vaults, where they are many and it is not there yet."""
         name = f"vector_hnsw_{self._model}"
         made = self._db.execute("SELECT to_regclass(%s) IS NOT NULL", (f"memtool.{name}",)).fetchone()
-        if len(self) <= EXACT or made == (True,):
+        if len(self) <= limits.EXACT or made == (True,):
             return
         self._tables.analyze("vector", "piece")
         with self._db.transaction():

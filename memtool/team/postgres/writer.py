@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memtool.index.writer import FileContent, Writer, other_side_of_archive
+from memtool.team import limits
 from memtool.team.postgres.postings import NewPostings, listed_terms, packed
 from memtool.team.postgres.tables import VAULT_BITS, PostgresTables, VaultRow
 from memtool.vault.files import content_hash
@@ -26,11 +27,6 @@ _CHUNK = (
 _CHUNK_TYPES = "int8 int8 int8 int4 int4 text text text text text text text text text bool text text"
 _POSTING = "vault, segment, term, chunks, counts, lengths, positions"
 _POSTING_TYPES = "int8 int8 text bytea bytea bytea bytea"
-_AT_ONCE = 5_000  # rows of one statement
-_WORDS_OF_A_LIST = 500
-_MERGED = 8  # segments of one level that become one of the next
-_LEAST_DEAD = 1_000  # chunks that are gone
-_MOST_DEAD = 0.25  # share of the chunks in postings that may be gone before all postings are written anew
 
 
 class _Note(NamedTuple):
@@ -156,13 +152,15 @@ class PostgresWriter(Writer):
         """Insert *rows*, some thousands with each statement. COPY is refused where rows have a policy."""
         arrays = ", ".join(f"%b::{kind}[]" for kind in types.split())
         insert = f"INSERT INTO memtool.{table} ({columns}) SELECT * FROM unnest({arrays})"
-        for start in range(0, len(rows), _AT_ONCE):
-            self._db.execute(insert, [list(column) for column in zip(*rows[start : start + _AT_ONCE], strict=True)])
+        for start in range(0, len(rows), limits.ROWS_AT_ONCE):
+            self._db.execute(
+                insert, [list(column) for column in zip(*rows[start : start + limits.ROWS_AT_ONCE], strict=True)]
+            )
 
     def _keep_words(self, words: Sequence[str]) -> None:
         insert = "INSERT INTO memtool.word SELECT %s, unnest(%s::text[]) ON CONFLICT DO NOTHING RETURNING word"
         new = sorted(row[0] for row in self._db.execute(insert, (self._vault, words)))
-        lists = [new[at : at + _WORDS_OF_A_LIST] for at in range(0, len(new), _WORDS_OF_A_LIST)]
+        lists = [new[at : at + limits.WORDS_OF_A_LIST] for at in range(0, len(new), limits.WORDS_OF_A_LIST)]
         rows = [(self._vault, some[0], "\n".join(some)) for some in lists]
         self._put("word_list", "vault, first, words", "int8 text text", rows)
 
@@ -183,7 +181,7 @@ class PostgresWriter(Writer):
             self._put_segment(self._last_chunk, 0, self._postings.columns())
             self._merge(0)
         in_postings = known.chunks + len(self._new_chunks) + len(known.dead) // 4
-        if (len(known.dead) // 4 + gone) > max(_LEAST_DEAD, _MOST_DEAD * in_postings):
+        if (len(known.dead) // 4 + gone) > max(limits.LEAST_DEAD, limits.MOST_DEAD * in_postings):
             self._write_anew()
 
     def _put_segment(self, segment: int, level: int, columns: Sequence[Sequence[Any]]) -> None:
@@ -196,7 +194,7 @@ class PostgresWriter(Writer):
         """Make one segment of those of a *level* if they are many. Chunks stay in order: lower levels are younger."""
         find = "SELECT id FROM memtool.segment WHERE vault = %s AND level = %s ORDER BY id"
         segments = [row[0] for row in self._db.execute(find, (self._vault, level))]
-        if len(segments) < _MERGED:
+        if len(segments) < limits.SEGMENTS_MERGED:
             return
         joined = ", ".join(
             f"string_agg({name}, ''::bytea ORDER BY segment)" for name in ("chunks", "counts", "lengths", "positions")
