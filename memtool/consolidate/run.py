@@ -23,6 +23,7 @@ from typing import NamedTuple
 
 from memtool.capture.daily_lines import is_ours
 from memtool.consolidate import limits, report, review
+from memtool.consolidate.archiving import Move, move_to_archive, relinked
 from memtool.consolidate.model import proposals_by_model
 from memtool.consolidate.proposals import (
     ARCHIVE,
@@ -41,7 +42,6 @@ from memtool.history.repository import refuse_unfinished_vault
 from memtool.history.uncommitted import note_uncommitted
 from memtool.index.engine import catch_up
 from memtool.llm import is_set_up
-from memtool.memory.archiving import Move, move_to_archive, relinked
 from memtool.memory.fact_book import FactBook, moved_anchors, read_facts
 from memtool.recall.hints import gather_hints
 from memtool.recall.start.standing import gather_standing

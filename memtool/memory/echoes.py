@@ -7,35 +7,24 @@ in the report of its week. What is forgotten goes from all of them, in one commi
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import NamedTuple
+from pathlib import PurePosixPath
 
 from memtool.errors import MemtoolError
 from memtool.history.one_commit import keep_edits
+from memtool.memory.fact_book import StoredFact, read_facts
 from memtool.text.markdown import LINK_TEXT, link
 from memtool.text.near_duplicates import letters
 from memtool.vault import files
-from memtool.vault.facts import Fact, archive, parse_facts, purge, update_facts
+from memtool.vault.facts import Fact, archive, purge, update_facts
 from memtool.vault.forgotten import forget_item
 from memtool.vault.layout import Vault, project_of
 from memtool.vault.marks import GENERATED, GENERATED_END
-from memtool.vault.note import Note
-from memtool.vault.sessions import hash_of_words, lines_of, parse_session
+from memtool.vault.sessions import SessionNote, hash_of_words, lines_of, parse_session
 
 _LEAST = 6  # letters of a statement that is looked for in longer lines
-
-
-class _Echo(NamedTuple):
-    """A fact that says the forgotten, and the file that holds it."""
-
-    ref: str
-    fact: Fact
-
-    @property
-    def spans(self) -> set[tuple[str, str]]:
-        return spans_of(self.fact)
 
 
 def spans_of(fact: Fact) -> set[tuple[str, str]]:
@@ -60,35 +49,39 @@ def forget_echoes(
         fact: the one that was forgotten.
         for_good: facts are removed rather than archived.
     """
-    name = _name_of(session)
-    is_gone = partial(_is_gone, gone={letters(text) for text in gone})
-    hashes = {hash_of_words(text) for text in gone}
-    echoes = [
-        echo
-        for echo in _facts_of(vault)
-        if echo.fact.status == "active"
-        and (fact is None or echo.fact.id != fact.id)
-        and (
-            (name and echo.spans and {each for each, _ in echo.spans} == {name} and not gone)
-            or any(each == name and mark in hashes for each, mark in echo.spans)
-            or (session and project_of(echo.ref) == _project_of(vault, session) and is_gone(echo.fact.fact))
-        )
-    ]
-    spans = set().union(*(echo.spans for echo in echoes), spans_of(fact) if fact else ())
+    name = PurePosixPath(session).stem
+    wanted, hashes = {letters(text) for text in gone}, {hash_of_words(text) for text in gone}
+    project = _session(vault, session).project if session else ""
+
+    def repeats(stored: StoredFact) -> bool:
+        spans = spans_of(stored.fact)
+        if name and spans and {each for each, _ in spans} == {name} and not gone:
+            return True
+        if any(each == name and mark in hashes for each, mark in spans):
+            return True
+        return bool(session) and project_of(stored.ref) == project and letters(stored.fact.fact) in wanted
+
+    known = fact.id if fact else ""
+    active = (stored for stored in read_facts(vault) if stored.fact.id not in ("", known))
+    echoes = [stored for stored in active if stored.fact.status == "active" and repeats(stored)]
+    spans = set().union(*(spans_of(echo.fact) for echo in echoes), spans_of(fact) if fact else ())
     others = {f"{folder}sessions/{each}.md" for each, _ in spans for folder in ("", "archive/")}
     marks = {mark for _, mark in spans}
     said = [*gone, *(echo.fact.fact for echo in echoes)]
 
     def is_meant(text: str) -> bool:
-        return hash_of_words(text) in marks or is_gone(text)
+        return hash_of_words(text) in marks or letters(text) in wanted
 
     refs = sorted({echo.ref for echo in echoes})
     keep_edits(vault, refs)
-    for echo in echoes:
-        _end(vault, echo, for_good=for_good)
+    for ref, fact_id in ((echo.ref, echo.fact.id) for echo in echoes):
+        if for_good:
+            purge(vault, ref, fact_id)
+        else:
+            update_facts(vault, ref, lambda facts, fact_id=fact_id: archive(facts, fact_id))  # type: ignore[misc]
     notes = {ref: partial(forget_item, is_meant=is_meant) for ref in sorted(others - {session})} if gone else {}
     changed = [*refs, *_rewrite(vault, notes)]
-    titles = {ref: _title_of(vault, ref) for ref in ({*others, session} if gone else {session}) if ref}
+    titles = {ref: _session(vault, ref).draft.title for ref in ({*others, session} if gone else {session}) if ref}
     relisted, unsaid = partial(_relisted, titles=titles, drop=not gone), partial(_without_lines, gone=said)
     daily = [ref for folder in (vault.daily, f"archive/{vault.daily}") for ref in _refs(vault, f"{folder}/*.md")]
     lists: dict[str, Callable[[str], str]] = dict.fromkeys(daily, relisted)
@@ -97,38 +90,10 @@ def forget_echoes(
     return [*changed, *_rewrite(vault, lists | dict.fromkeys(pages, partial(_without_generated, gone=said)))]
 
 
-def _is_gone(text: str, gone: Collection[str]) -> bool:
-    return letters(text) in gone
-
-
-def _name_of(session: str) -> str:
-    return session.rsplit("/", 1)[-1].removesuffix(".md")
-
-
-def _end(vault: Vault, echo: _Echo, *, for_good: bool) -> None:
-    if for_good:
-        purge(vault, echo.ref, echo.fact.id)
-    else:
-        update_facts(vault, echo.ref, lambda facts: archive(facts, echo.fact.id))
-
-
-def _facts_of(vault: Vault) -> Iterator[_Echo]:
-    for ref in _refs(vault, "areas/**/facts.json"):
-        with suppress(MemtoolError, OSError):
-            found = parse_facts(files.read_text(vault.path(ref))[0], ref).facts
-            yield from (_Echo(ref, fact) for fact in found if fact.id)
-
-
-def _project_of(vault: Vault, session: str) -> str:
+def _session(vault: Vault, ref: str) -> SessionNote:
     with suppress(MemtoolError, OSError):
-        return Note(session, files.read_text(vault.path(session))[0]).field("project")
-    return ""
-
-
-def _title_of(vault: Vault, session: str) -> str:
-    with suppress(MemtoolError, OSError):
-        return parse_session(files.read_text(vault.path(session))[0]).draft.title
-    return ""
+        return parse_session(files.read_text(vault.path(ref))[0])
+    return SessionNote()
 
 
 def _refs(vault: Vault, pattern: str) -> list[str]:
@@ -153,7 +118,7 @@ def _rewrite(vault: Vault, changes: Mapping[str, Callable[[str], str]]) -> list[
 def _relisted(text: str, *, titles: Mapping[str, str], drop: bool) -> str:
     """Return a list of sessions with their *titles* as they are now; *drop* takes the lines of these sessions out."""
     for ref, title in titles.items():
-        name = re.escape(_name_of(ref))
+        name = re.escape(PurePosixPath(ref).stem)
         pattern = rf"\[{LINK_TEXT}\]\((?P<to>(?:\.\./)+(?:archive/)?sessions/{name}\.md)\)"
         if drop:
             text = re.sub(rf"(?m)^[^\n]*{pattern}[^\n]*\n?", "", text)
@@ -163,7 +128,9 @@ def _relisted(text: str, *, titles: Mapping[str, str], drop: bool) -> str:
 
 
 def _without_lines(text: str, gone: Sequence[str]) -> str:
-    return "".join(line for line in text.splitlines(keepends=True) if not _says_any(line, gone))
+    wanted = [plain for plain in map(letters, gone) if len(plain) >= _LEAST]
+    lines = text.splitlines(keepends=True)
+    return "".join(line for line in lines if not any(plain in letters(line) for plain in wanted))
 
 
 def _without_generated(text: str, gone: Sequence[str]) -> str:
@@ -175,8 +142,3 @@ def _without_generated(text: str, gone: Sequence[str]) -> str:
     for said in filter(None, gone):
         inside = re.sub(rf"(?m)^- {re.escape(said)} \([^\n]*\)\n?", "", inside).replace(f" {said}", "")
     return f"{before}{begin}{inside}{end}{after}"
-
-
-def _says_any(line: str, gone: Iterable[str]) -> bool:
-    plain = letters(line)
-    return any(len(wanted) >= _LEAST and wanted in plain for wanted in map(letters, gone))

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from memtool.consolidate.archiving import with_links
 from memtool.consolidate.proposals import SessionView
 from memtool.consolidate.run import done_items, old_dailies, old_sessions
-from memtool.memory.archiving import with_links
 from memtool.vault.sessions import Draft, Line, SessionNote
 
 
