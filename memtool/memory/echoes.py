@@ -14,6 +14,7 @@ from pathlib import PurePosixPath
 
 from memtool.errors import MemtoolError
 from memtool.history.one_commit import keep_edits
+from memtool.memory import limits
 from memtool.memory.fact_book import StoredFact, read_facts
 from memtool.text.markdown import LINK_TEXT, link
 from memtool.text.near_duplicates import letters
@@ -23,8 +24,6 @@ from memtool.vault.forgotten import forget_item
 from memtool.vault.layout import Vault, project_of
 from memtool.vault.marks import GENERATED, GENERATED_END
 from memtool.vault.sessions import SessionNote, hash_of_words, lines_of, parse_session
-
-_LEAST = 6  # letters of a statement that is looked for in longer lines
 
 
 def spans_of(fact: Fact) -> set[tuple[str, str]]:
@@ -128,7 +127,7 @@ def _relisted(text: str, *, titles: Mapping[str, str], drop: bool) -> str:
 
 
 def _without_lines(text: str, gone: Sequence[str]) -> str:
-    wanted = [plain for plain in map(letters, gone) if len(plain) >= _LEAST]
+    wanted = [plain for plain in map(letters, gone) if len(plain) >= limits.SHORTEST_PART]
     lines = text.splitlines(keepends=True)
     return "".join(line for line in lines if not any(plain in letters(line) for plain in wanted))
 

@@ -18,6 +18,7 @@ from zlib import crc32
 
 from memtool.errors import NotWritable
 from memtool.index.engine import Index, place_of, use_index
+from memtool.memory import limits
 from memtool.memory.timeline import event_fields, events_of, when
 from memtool.recall.given import PROMPT, Giving, read_givings, sessions_given
 from memtool.recall.ledger import ledger_folder
@@ -27,8 +28,6 @@ from memtool.workspace import Workspace
 GIVEN = "prompt"  # the kind of the event that a prompt was given something
 
 _NAME = "events.sqlite"
-_KEPT = 20_000  # events
-_LOOKED_AT = 200  # notes, the newest, that a new log looks at closely
 _TABLES = """
 CREATE TABLE IF NOT EXISTS event (id INTEGER PRIMARY KEY AUTOINCREMENT, at TEXT NOT NULL, fields TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS seen (ref TEXT PRIMARY KEY, hash TEXT NOT NULL, keys TEXT) WITHOUT ROWID;
@@ -134,8 +133,12 @@ def _follow(work: Workspace, index: Index, db: sqlite3.Connection) -> int:
 
 def _begin(work: Workspace, index: Index, db: sqlite3.Connection, notes: dict[str, str]) -> None:
     """Remember what is there, closely where it is likely to be written next: facts, and the newest notes."""
-    close = "SELECT ref FROM note WHERE ref LIKE '%facts.json' UNION SELECT * FROM (SELECT ref FROM note ORDER BY mtime_ns DESC LIMIT ?)"  # noqa: E501
-    known = {ref: _keys(events_of(work, index, ref)) for (ref,) in index.db.execute(close, (_LOOKED_AT,)).fetchall()}
+    close = (
+        "SELECT ref FROM note WHERE ref LIKE '%facts.json'"
+        " UNION SELECT * FROM (SELECT ref FROM note ORDER BY mtime_ns DESC LIMIT ?)"
+    )
+    refs = index.db.execute(close, (limits.NOTES_OF_NEW_LOG,)).fetchall()
+    known = {ref: _keys(events_of(work, index, ref)) for (ref,) in refs}
     now = work.now()
     _, given = _given(work, {})
     db.execute("BEGIN IMMEDIATE")
@@ -160,7 +163,7 @@ def _write(
     db.executemany("INSERT INTO event (at, fields) VALUES (?, ?)", rows)
     db.executemany("INSERT OR REPLACE INTO seen VALUES (?, ?, ?)", seen)
     db.executemany("DELETE FROM seen WHERE ref = ?", gone)
-    db.execute("DELETE FROM event WHERE id <= (SELECT max(id) FROM event) - ?", (_KEPT,))
+    db.execute("DELETE FROM event WHERE id <= (SELECT max(id) FROM event) - ?", (limits.LOGGED_EVENTS,))
     db.execute("COMMIT")
 
 

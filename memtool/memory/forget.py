@@ -11,6 +11,7 @@ from memtool.errors import BrokenVaultFile, NoteNotFound, NotWritable, OutsideVa
 from memtool.history.one_commit import Kept, alone, commit, keep_edits
 from memtool.index.engine import Index, place_of, use_index
 from memtool.index.lookup import find_fact, find_ref
+from memtool.memory import limits
 from memtool.memory.echoes import forget_echoes, statements_of
 from memtool.processes import note_write
 from memtool.recall.framing import is_line_id
@@ -40,7 +41,6 @@ ARCHIVED, DONE = "archived", "done"
 LINE = "line"  # the kind of a line of a note that is no open item
 
 _ABOUT = (TITLE, SUMMARY, ASKED)  # roles of lines that say what a session was about
-_LEAST = 6  # letters of what may be a part of a line; less would be a part of many
 
 
 class MemoryChange(NamedTuple):
@@ -366,7 +366,7 @@ def find_line(text: str, said: str, near: int = 0) -> tuple[int, int] | None:
     found = [
         (letters(item) != wanted, abs(first - near), first, last)
         for first, last, item in (*_items(text), *statements)
-        if letters(item) == wanted or (len(wanted) >= _LEAST and wanted in letters(item))
+        if letters(item) == wanted or (len(wanted) >= limits.SHORTEST_PART and wanted in letters(item))
     ]
     if not found and BETWEEN in said:  # a line of a prompt gave several statements
         return find_line(text, said.partition(BETWEEN)[0], near)

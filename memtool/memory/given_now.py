@@ -13,6 +13,7 @@ from typing import Any
 
 from memtool.errors import MemtoolError
 from memtool.index.engine import Index, place_of, use_index
+from memtool.memory import limits
 from memtool.memory.forget import find_line
 from memtool.recall.given import (
     ALIKE,
@@ -49,7 +50,6 @@ from memtool.vault.todos import find_todos
 from memtool.workspace import Workspace
 
 _ENDED = frozenset({"superseded", "archived"})
-_MOST_SHARED = 6  # words that are named
 _RARE = 0.05  # share of the notes that hold a word
 
 # Most lines that are given come from a few files.
@@ -134,7 +134,7 @@ def evidence(line: GivenLine, shared: Mapping[str, float]) -> str:
     *shared* are the words that it shares with the prompt, with the share of the notes that hold each (`shared_words`).
     """
     numbers = line.evidence
-    rarest = sorted(shared, key=lambda word: shared[word])[:_MOST_SHARED]
+    rarest = sorted(shared, key=lambda word: shared[word])[: limits.NAMED_WORDS]
     rare = [word for word in rarest if shared[word] <= _RARE]
     common = [word for word in rarest if word not in rare]
     groups = (f"{_quoted(rare)} (rare here)" if rare else "", _quoted(common))

@@ -19,6 +19,7 @@ from memtool.history.one_commit import Kept, alone, commit
 from memtool.history.rewriting import KIND, PURGE, Rewritten, refuse_unsafe, rewrite_history
 from memtool.history.template import template_text
 from memtool.index.engine import place_of, use_index
+from memtool.memory import limits
 from memtool.memory.forget import LINE, find_target, remove, sort_of
 from memtool.redaction.known import KnownSecrets
 from memtool.redaction.views import merge, replace
@@ -31,10 +32,6 @@ from memtool.vault.memory import Memory
 from memtool.vault.session_names import session_at
 from memtool.vault.sources import remove_source
 from memtool.workspace import Workspace
-
-_LEAST = 4  # characters of a text; a shorter one is in everything
-_LEAST_IN_HAN = 2
-_LEAST_LINE = 20  # characters of a line of a note that is looked for elsewhere
 
 
 class Extent(NamedTuple):
@@ -70,7 +67,7 @@ def find_purge_target(work: Workspace, asked: str) -> Memory | None:
     """
     with suppress(NoteNotFound):
         target = find_target(work, asked) if asked.strip() else None
-        if target and (len(asked.strip()) >= _LEAST or asked in {target.path, target.id}):
+        if target and (len(asked.strip()) >= limits.SHORTEST_TEXT or asked in {target.path, target.id}):
             return target
     refuse_short(asked)
     return None
@@ -83,11 +80,10 @@ def refuse_short(asked: str) -> None:
         UsageError: it is.
     """
     text = asked.strip()
-    if len(text) < (_LEAST_IN_HAN if re.search(f"[{HAN}]", text) else _LEAST):
-        raise UsageError(
-            f"a text of less than {_LEAST} characters (Chinese: {_LEAST_IN_HAN}) is in too many places",
-            hint="Write more of it.",
-        )
+    least = limits.SHORTEST_HAN_TEXT if re.search(f"[{HAN}]", text) else limits.SHORTEST_TEXT
+    if len(text) < least:
+        shortest = f"{limits.SHORTEST_TEXT} characters (Chinese: {limits.SHORTEST_HAN_TEXT})"
+        raise UsageError(f"a text of less than {shortest} is in too many places", hint="Write more of it.")
 
 
 def extent_of(work: Workspace, asked: str) -> Extent:
@@ -151,7 +147,7 @@ def _purge(work: Workspace, asked: str, target: Memory | None, *, history: bool)
     else:
         gone = [target.path]
         for line in files.read_text(work.vault.path(target.path))[0].splitlines():
-            if len(line.strip("-*#> ")) >= _LEAST_LINE:
+            if len(line.strip("-*#> ")) >= limits.SHORTEST_LINE:
                 known.add(line.strip("-*#> "), KIND)
 
     def mask(text: str) -> str:

@@ -31,7 +31,6 @@ SESSION = "session_summary"
 SAVED, DUPLICATE, REFUSED = "saved", "duplicate", "refused"
 OTHER = "other"
 
-_QUOTED = 200  # columns
 _EVERYWHERE = ("identity", "preference")  # are the user's, whatever project they are told in
 
 
@@ -76,7 +75,7 @@ def _save(work: Workspace, entry: NewMemory) -> Saved:
     try:
         return _save_session(work, entry) if entry.kind == SESSION else _remember(work, entry)
     except AlreadyKnown as known:
-        said = brief(known.memory.text, _QUOTED)
+        said = brief(known.memory.text, limits.SHOWN)
         return Saved(DUPLICATE, entry.kind, known.memory.id, (f"it says: {said}",))
     except (MemtoolError, OSError) as error:
         return Saved(REFUSED, entry.kind, notes=(str(error),))

@@ -20,17 +20,13 @@ from memtool.web.calls import Body, example
 from memtool.web.state_api import JOB, Jobs, Tell, begun
 from memtool.workspace import OpenWorkspace, Workspace
 
-LONGEST_TEXT = 20_000  # characters
-MOST_TEXTS = 256
-
-_PATIENCE = 600.0  # seconds for another process that is indexing
 _VECTOR = [0.0213, -0.0178, 0.0446]
 
 
 class EmbedAsked(Body):
     """A text, and whether it is a question or something that is looked through."""
 
-    text: str = Field(min_length=1, max_length=LONGEST_TEXT)
+    text: str = Field(min_length=1, max_length=limits.EMBEDDED_TEXT)
     task_type: Literal["retrieval.query", "retrieval.passage"] = "retrieval.query"
 
 
@@ -141,8 +137,9 @@ def _texts(given: object) -> list[str]:
         raise UsageError(
             "the input is neither a string nor a list of strings", hint="Lists of tokens are of another model's making."
         )
-    if not texts or not all(texts) or len(texts) > MOST_TEXTS or max(map(len, texts)) > LONGEST_TEXT:
-        raise UsageError(f"the input is 1 to {MOST_TEXTS} strings of 1 to {LONGEST_TEXT:,} characters each")
+    most, longest = limits.EMBEDDED_TEXTS, limits.EMBEDDED_TEXT
+    if not texts or not all(texts) or len(texts) > most or max(map(len, texts)) > longest:
+        raise UsageError(f"the input is 1 to {most} strings of 1 to {longest:,} characters each")
     return texts
 
 
@@ -160,7 +157,7 @@ def _rebuilt(work: Workspace, tell: Tell, models: Models) -> dict[str, Any]:
         except MemtoolError as error:
             return {"files": files, "vectors": 0, "notices": [f"there are no vectors: {error}"]}
 
-    return use_index(place_of(work, progress=tell, patience=_PATIENCE), vectors, rebuild=True)
+    return use_index(place_of(work, progress=tell, patience=limits.INDEX_PATIENCE), vectors, rebuild=True)
 
 
 def _embedded(index: Index, embedder: Embedder, tell: Tell) -> int:

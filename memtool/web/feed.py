@@ -24,11 +24,7 @@ from memtool.web import limits
 from memtool.web.request_search import SearchAsked, filter_of, search_vault
 from memtool.workspace import Workspace
 
-PART = 30  # cards
-
-_TRIES = 3  # parts of the timeline that are looked through for what is wanted; the next part goes on there
 _LAST = "24:01"  # behind all minutes of a day, and behind what has none
-_HEAD = 8_192  # bytes of a note that hold its summary
 _FIRST_TIME, _LAST_TIME = ("", ""), ("9999", "")
 
 
@@ -108,7 +104,7 @@ def read_projects(work: Workspace) -> list[str]:
 def _asked(wanted: Wanted) -> SearchAsked:
     return SearchAsked(
         query=wanted.q,
-        limit=PART,
+        limit=limits.CARDS,
         project=wanted.project or None,
         kind=wanted.kind if wanted.kind != EDIT else DAY,
         category=wanted.category,
@@ -128,30 +124,29 @@ def _searched(work: Workspace, wanted: Wanted) -> Part:
 
 def _listed(work: Workspace, wanted: Wanted) -> Part:
     offset = int(wanted.cursor.rpartition("_")[2] or 0)
-    listing = list_memories(work, filter_of(work, _asked(wanted)), limit=PART, offset=offset)
-    more = offset + PART < listing.total
-    return Part(
-        tuple(map(_card_of_hit, listing.hits)), f"{listing.hits[-1].memory.date}_{offset + PART}" if more else ""
-    )
+    listing = list_memories(work, filter_of(work, _asked(wanted)), limit=limits.CARDS, offset=offset)
+    more = offset + limits.CARDS < listing.total
+    cursor = f"{listing.hits[-1].memory.date}_{offset + limits.CARDS}" if more else ""
+    return Part(tuple(map(_card_of_hit, listing.hits)), cursor)
 
 
 def _prompts(work: Workspace, wanted: Wanted) -> Part:
     offset = int(wanted.cursor.rpartition("_")[2] or 0)
     found = [each for each in prompts_given(work) if wanted.holds(each.project, each.day)]
-    shown = found[offset : offset + PART]
-    more = offset + PART < len(found)
-    return Part(tuple(map(_card_of_prompt, shown)), f"{shown[-1].day}_{offset + PART}" if more else "")
+    shown = found[offset : offset + limits.CARDS]
+    more = offset + limits.CARDS < len(found)
+    return Part(tuple(map(_card_of_prompt, shown)), f"{shown[-1].day}_{offset + limits.CARDS}" if more else "")
 
 
 def _happened(work: Workspace, wanted: Wanted) -> Part:
     events: list[Memory] = []
     cursor = wanted.cursor
-    for _ in range(_TRIES):
+    for _ in range(limits.PARTS_LOOKED_AT):
         found, cursor = _older(work, wanted, cursor)
         events += (
             event for event in found if wanted.kind in ("", event.kind) and wanted.holds(event.project, event.day)
         )
-        if len(events) >= PART or not cursor:
+        if len(events) >= limits.CARDS or not cursor:
             break
     cards = [(when(event)[:2], _card_of_event(work, event)) for event in events]
     if not wanted.kind:
@@ -181,7 +176,7 @@ def _older(work: Workspace, wanted: Wanted, cursor: str) -> tuple[list[Memory], 
     asked = f"{date} {_behind(minute)}" if date else f"{wanted.until} {_LAST}" if wanted.until else ""
     found = use_index(
         place_of(work)._replace(is_followed=bool(cursor)),  # who reads on has just had the vault looked at
-        lambda index: timeline(work, index, asked, projects=projects, kinds=kinds, before=PART + skip, after=0),
+        lambda index: timeline(work, index, asked, projects=projects, kinds=kinds, before=limits.CARDS + skip, after=0),
     )
     events = list(reversed(found.events))[skip:]
     if not events or not found.earlier or events[-1].day < wanted.since:
@@ -207,7 +202,7 @@ def _card_of_event(work: Workspace, event: Memory) -> Card:
 
 def _summary(work: Workspace, ref: str, event_kind: str) -> str:
     with suppress(OSError, MemtoolError):
-        note = parse_note(ref, read_head(work.vault.path(ref), _HEAD))
+        note = parse_note(ref, read_head(work.vault.path(ref), limits.NOTE_HEAD))
         if isinstance(note, Note):
             return note.field("summary") if event_kind == SESSION else note.summary
     return ""

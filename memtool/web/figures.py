@@ -10,12 +10,13 @@ from typing import NamedTuple
 from memtool.consolidate.week import Week
 from memtool.index.engine import Index, place_of, use_index
 from memtool.index.lookup import find_fact
-from memtool.memory import limits
+from memtool.memory import limits as memory_limits
 from memtool.memory.event_log import prompts_given
 from memtool.memory.timeline import events_on
 from memtool.recall.given import read_givings, sessions_given
 from memtool.recall.ledger import ledger_folder
 from memtool.recall.uses import Sums, fates_between, sums_of
+from memtool.web import limits
 from memtool.workspace import Workspace
 
 HELD = ("session", "decision", "fact", "note", "edit")
@@ -23,8 +24,6 @@ GIVEN = ("given", "nothing")
 HEIGHT = 120  # of a chart
 
 _SERIES = {"session": "session", "decision": "decision", "change": "decision", "fact": "fact", "edit": "edit"}
-_MOST_GIVEN = 6  # lines
-_MOST_WEEKS = 104
 
 
 class Column(NamedTuple):
@@ -120,7 +119,7 @@ def given_in(work: Workspace, week: Week) -> GivenInWeek:
     )
 
     def most(index: Index) -> Iterator[GivenAgain]:
-        for (fact_id, ref, text), count in times.most_common(_MOST_GIVEN):
+        for (fact_id, ref, text), count in times.most_common(limits.GIVEN_LINES):
             fact = find_fact(index.db, fact_id) if fact_id else None
             said = fact.text.split("\n", 1)[0] if fact else text or ref
             yield GivenAgain(said, fact_id if fact else ref, count)
@@ -153,7 +152,7 @@ def totals(work: Workspace) -> Totals:
             index.db.execute(projects).fetchone()[0],
         )  # fmt: skip
 
-    return use_index(place_of(work)._replace(is_followed=True, at_once=limits.FILES_AT_ONCE), look)
+    return use_index(place_of(work)._replace(is_followed=True, at_once=memory_limits.FILES_AT_ONCE), look)
 
 
 def growth_of(work: Workspace, project: str) -> tuple[Column, ...]:
@@ -191,5 +190,5 @@ def _mondays(known: Sequence[str]) -> list[str]:
     if not known:
         return []
     last = dt.date.fromisoformat(known[-1])
-    weeks = min(_MOST_WEEKS, (last - dt.date.fromisoformat(known[0])).days // 7 + 1)
+    weeks = min(limits.WEEKS, (last - dt.date.fromisoformat(known[0])).days // 7 + 1)
     return [(last - dt.timedelta(weeks=before)).isoformat() for before in range(weeks - 1, -1, -1)]

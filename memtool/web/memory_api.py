@@ -29,8 +29,6 @@ from memtool.web.calls import Body, QuickerWriter, Refusal, example
 from memtool.web.request_search import SearchAsked, filter_of, found_fields, hit_fields, search_vault
 from memtool.workspace import OpenWorkspace, Workspace
 
-_LONGEST_TEXT = 500_000
-
 Category = Annotated[str, Field(max_length=limits.NAME)]
 Tags = Annotated[list[Annotated[str, Field(max_length=limits.NAME)]], Field(max_length=50)]
 
@@ -38,7 +36,7 @@ Tags = Annotated[list[Annotated[str, Field(max_length=limits.NAME)]], Field(max_
 class SaveAsked(Body):
     """Something to be remembered. Without a *kind* it is a fact; where it is too long for one, knowledge."""
 
-    content: str = Field(min_length=1, max_length=_LONGEST_TEXT)
+    content: str = Field(min_length=1, max_length=limits.TEXT)
     tags: Tags = Field(default_factory=list)
     category: Category = ""
     summary: str = Field(
@@ -56,7 +54,7 @@ class SaveAsked(Body):
 class ChangeAsked(Body):
     """The fields of a memory that are to be others."""
 
-    content: str | None = Field(default=None, min_length=1, max_length=_LONGEST_TEXT)
+    content: str | None = Field(default=None, min_length=1, max_length=limits.TEXT)
     summary: str | None = Field(default=None, max_length=500)
     tags: Tags | None = None
     category: Category | None = None

@@ -36,6 +36,7 @@ from memtool.vault.memory import Found, Location, Memory
 from memtool.vault.project_area import shown_path
 from memtool.vault.session_names import session_at
 from memtool.vault.sessions import TOLD, Line, SessionNote, lines_of, parse_session
+from memtool.web import limits
 from memtool.web.request_search import SearchAsked, search_vault
 from memtool.workspace import Workspace
 
@@ -43,17 +44,11 @@ OLD_TYPES = {"bugfix": "fix", "discovery": "finding"}
 UNCLAIMED = "observation"  # the type of a statement that claims no role
 
 _FOLDERS = ("sessions/", "archive/sessions/")
-_LARGEST = 1_048_576  # bytes of a note
-_LARGEST_TRANSCRIPT = 67_108_864  # bytes
-_AT_FIRST = 400  # notes and facts; where they do not fill a page, eight times as many
 _TAG = re.compile(r"(?<!\S)#([^\s#]*[^\W\d][^\s#]*)")
 _LINE = re.compile(r"(.+):(\d{1,7}(?:\.\d{1,3})?)")  # several statements may stand on one line
 _USAGE = ("input_tokens", "cache_creation_input_tokens", "output_tokens")
 _LETTERS = 40  # by which a note that shortened a text is known to be about it
 _FEWEST = 8  # letters that are hardly said twice
-_MOST_TOKENS = 10_000_000  # of a message; a larger figure is an error
-_MOST_FILES = 50
-_MOST_SAID = 20_000  # letters of a turn
 
 
 class Turn(NamedTuple):
@@ -140,13 +135,13 @@ def find_hits(work: Workspace, query: str, wanted: Filter) -> tuple[Iterator[Fou
 
     def all_of(hits: Sequence[Found]) -> Iterator[Found]:
         yield from hits
-        most = _AT_FIRST
+        most = limits.FIRST_HITS
         while len(hits) == most:
             most *= 8
             hits = look(most)[0]
             yield from hits
 
-    first, notices = look(_AT_FIRST)
+    first, notices = look(limits.FIRST_HITS)
     return all_of(first), notices
 
 
@@ -316,7 +311,7 @@ def _summary(work: Workspace, ref: str, text: str) -> SessionSummary:
 
 def _text(work: Workspace, ref: str) -> str:
     with suppress(OSError, MemtoolError):
-        return read_head(work.vault.path(ref), _LARGEST).decode("utf-8", "replace")
+        return read_head(work.vault.path(ref), limits.NOTE).decode("utf-8", "replace")
     return ""
 
 
@@ -349,7 +344,7 @@ def _turns(work: Workspace, ref: str) -> tuple[Turn, ...]:
     with suppress(OSError, ValueError):
         of_client = (work.client_folder / "projects").glob(f"*/{glob.escape(session_id)}.jsonl")
         for path in (*of_client, heard_path(work.vault, session_id)):
-            if path.is_file() and (about := path.stat()).st_size <= _LARGEST_TRANSCRIPT:
+            if path.is_file() and (about := path.stat()).st_size <= limits.CLIENT_TRANSCRIPT:
                 return _turns_at(path, work.home, about.st_size, about.st_mtime_ns)
     return ()
 
@@ -365,7 +360,7 @@ def _read_turns(lines: Iterable[bytes], home: Path) -> Iterator[Turn]:
     said, read, changed = list[str](), list[str](), list[str]()
 
     def turn() -> Turn:
-        return Turn(prompt, "".join(said)[:_MOST_SAID], tokens, _each_once(read), _each_once(changed))
+        return Turn(prompt, "".join(said)[: limits.TURN_LETTERS], tokens, _each_once(read), _each_once(changed))
 
     for line in lines:
         if b'"assistant"' not in line and b'"user"' not in line:
@@ -406,7 +401,7 @@ def _used(record: dict[str, object]) -> int:
     message = record.get("message")
     usage = message.get("usage") if isinstance(message, dict) else None
     figures = [usage.get(name) for name in _USAGE] if isinstance(usage, dict) else []
-    return sum(figure for figure in figures if type(figure) is int and 0 <= figure <= _MOST_TOKENS)
+    return sum(figure for figure in figures if type(figure) is int and 0 <= figure <= limits.MESSAGE_TOKENS)
 
 
 def _telling(text: str) -> str:
@@ -420,4 +415,4 @@ def _letters(text: str) -> str:
 
 
 def _each_once(files: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(files))[:_MOST_FILES]
+    return tuple(dict.fromkeys(files))[: limits.FILES]

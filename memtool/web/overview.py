@@ -31,9 +31,6 @@ from memtool.web.rendering import attempt, form_of, rendered, sentence
 from memtool.web.state_api import change_settings
 from memtool.workspace import OpenWorkspace, Workspace
 
-_DAYS_OF_COSTS = 14
-_DAYS_OF_LOG, _MOST_ENTRIES = 30, 300
-
 Text = Annotated[str, Query(max_length=limits.NAME)]
 
 
@@ -110,14 +107,14 @@ def _queue(work: Workspace) -> list[tuple[str, str, Job]]:
 
 
 def _costs(work: Workspace) -> list[Usage]:
-    since = (work.now().date() - dt.timedelta(days=_DAYS_OF_COSTS)).isoformat()
+    since = (work.now().date() - dt.timedelta(days=limits.DAYS_OF_COSTS)).isoformat()
     return [row for row in usage(work.vault) if row.day >= since]
 
 
 def _entries(work: Workspace, level: str) -> list[LogEntry]:
-    since = work.now() - dt.timedelta(days=_DAYS_OF_LOG)
+    since = work.now() - dt.timedelta(days=limits.DAYS_OF_LOG)
     entries = read_log([work.vault.state_path, work.index_folder], since)
-    return [each for each in reversed(entries) if level in ("", each.level)][:_MOST_ENTRIES]
+    return [each for each in reversed(entries) if level in ("", each.level)][: limits.LOG_ENTRIES]
 
 
 _LATEST = "SELECT date, project FROM chunk WHERE date <> '' AND {} ORDER BY date DESC LIMIT 1"

@@ -39,10 +39,6 @@ from memtool.web.overview import add_overview
 from memtool.web.rendering import YEAR, as_html, attempt, form_of, is_part, rendered, sentence, static_files
 from memtool.workspace import OpenWorkspace, Workspace
 
-_MOST_CHANGES, _MOST_LINKS = 12, 30
-_MOST_SESSIONS, _MOST_GIVINGS = 30, 40
-_HEAD = 65_536  # bytes of a session's note that hold its topic
-
 Text = Annotated[str, Query(max_length=limits.NAME)]
 
 
@@ -134,9 +130,9 @@ def _add_prompts(app: FastAPI, open_workspace: OpenWorkspace) -> None:
     def prompts(request: Request, session: Text = "") -> Response:
         work = open_workspace(None)
         folder = ledger_folder(work)
-        sessions = {name: _topic(work, name) for name in sessions_given(folder)[:_MOST_SESSIONS]}
+        sessions = {name: _topic(work, name) for name in sessions_given(folder)[: limits.SESSIONS]}
         chosen = session if session in sessions else next(iter(sessions), "")
-        told, fault = attempt(lambda: list(told_now(work, chosen, read_givings(folder, chosen)[-_MOST_GIVINGS:])))
+        told, fault = attempt(lambda: list(told_now(work, chosen, read_givings(folder, chosen)[-limits.GIVINGS :])))
         return rendered(
             request, work, "prompts.html", sessions=sessions, session=chosen, told=(told or [])[::-1], fault=fault
         )
@@ -156,7 +152,7 @@ def _add_prompts(app: FastAPI, open_workspace: OpenWorkspace) -> None:
 def _topic(work: Workspace, session: str) -> str:
     """Return what a session was about; its id where nobody knows."""
     with suppress(OSError, MemtoolError):
-        head = read_head(work.vault.path(note_of(work.vault, session)), _HEAD).decode("utf-8", "replace")
+        head = read_head(work.vault.path(note_of(work.vault, session)), limits.SESSION_HEAD).decode("utf-8", "replace")
         return parse_session(head).draft.title or session
     return session
 
@@ -244,11 +240,11 @@ def _pane(
 
 def _changes(work: Workspace, memory: Memory) -> list[Change]:
     with suppress(MemtoolError, OSError):  # a vault without a history has none to show
-        return read_changes(work.vault, memory.path)[:_MOST_CHANGES]
+        return read_changes(work.vault, memory.path)[: limits.CHANGES]
     return []
 
 
 def _links(work: Workspace, memory: Memory) -> list[tuple[str, str]]:
     with suppress(MemtoolError, OSError):
-        return use_index(place_of(work), lambda index: linking_to(index.db, memory.path, _MOST_LINKS))
+        return use_index(place_of(work), lambda index: linking_to(index.db, memory.path, limits.LINKS))
     return []

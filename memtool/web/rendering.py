@@ -42,7 +42,6 @@ _COOKIE = "memtool-language"
 
 T = TypeVar("T")
 _JOINTS = ((": ", "："), (". ", "。"))  # between two sentences, and the same in Chinese
-_DEEPEST = 3  # parts within parts
 
 
 class StaticFile(NamedTuple):
@@ -179,7 +178,7 @@ def in_language(sentence: str, language: str) -> str:
 
     The words of others, such as git, a model or the system, are not translated.
     """
-    return _translated(sentence, language, _DEEPEST) if len(sentence) <= limits.SENTENCE else sentence
+    return _translated(sentence, language, limits.SENTENCE_DEPTH) if len(sentence) <= limits.SENTENCE else sentence
 
 
 @lru_cache(maxsize=2_000)
@@ -214,14 +213,13 @@ _TAGS = frozenset(
 _OUTSIDE = ("http://", "https://", "mailto:")
 _WIKI_LINK = re.compile(r"\[\[([^\]|#\n]{1,200})(?:[#|]([^\]\n]{0,200}))?\]\]")
 _READ = "/read/"
-_LARGEST = 400_000  # characters; of more, the rest is left out
 
 
 def as_html(text: str, ref: str) -> str:
     """Return the Markdown *text* of the note at *ref* as HTML. Links to other notes lead to their reading pane."""
     import nh3
 
-    html = _parser().render(text[:_LARGEST], {"ref": ref})
+    html = _parser().render(text[: limits.SHOWN_TEXT], {"ref": ref})
     return nh3.clean(html, tags=set(_TAGS), attributes={"a": {"href"}}, attribute_filter=_kept, link_rel=_REL)
 
 

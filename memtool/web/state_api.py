@@ -32,7 +32,6 @@ from memtool.workspace import OpenWorkspace, Workspace
 Tell: TypeAlias = Callable[[int, int], None]  # done, in all
 
 RUNNING, DONE, FAILED = "running", "done", "failed"
-_KEPT = 50  # jobs
 
 
 class Jobs:
@@ -52,7 +51,7 @@ class Jobs:
             if going := next((job for job in self._jobs.values() if job["state"] == RUNNING), None):
                 raise Busy(f"the job '{going['name']}' goes on", hint=f"See /jobs/{going['id']}.")
             job = {"id": secrets.token_hex(6), "name": name, "state": RUNNING, "done": 0, "total": 0}
-            self._jobs = {**dict(list(self._jobs.items())[-_KEPT + 1 :]), str(job["id"]): job}
+            self._jobs = {**dict(list(self._jobs.items())[-limits.JOBS + 1 :]), str(job["id"]): job}
         threading.Thread(target=_run, args=(job, work), daemon=True, name=f"memtool-{name}").start()
         return dict(job)
 
@@ -80,8 +79,6 @@ def _run(job: dict[str, Any], work: Callable[[Tell], dict[str, Any]]) -> None:
 IMPORT = "/api/data/import"
 LARGEST_IMPORT = 64 << 20  # bytes
 
-_MOST_DAYS = 30  # of the log
-
 
 def add_state_calls(app: FastAPI, open_workspace: OpenWorkspace, jobs: Jobs) -> None:
     """Add the calls to *app*; long work becomes one of *jobs*."""
@@ -100,7 +97,7 @@ def add_state_calls(app: FastAPI, open_workspace: OpenWorkspace, jobs: Jobs) -> 
     )
     def logs(limit: Annotated[int, Query(ge=1, le=limits.PAGE)] = 50) -> dict[str, Any]:
         work = open_workspace(None)
-        entries = read_log([work.vault.state_path, work.index_folder], work.now() - timedelta(days=_MOST_DAYS))
+        entries = read_log([work.vault.state_path, work.index_folder], work.now() - timedelta(days=limits.DAYS_OF_LOG))
         return {"entries": [each._asdict() for each in entries[: -limit - 1 : -1]]}
 
 

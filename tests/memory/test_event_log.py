@@ -65,7 +65,7 @@ def test_each_edit_of_a_day_is_an_event_of_its_own(desk: Desk, log: EventLog) ->
 
 
 def test_a_note_nobody_had_looked_at_brings_only_what_is_younger(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memtool.memory.event_log._LOOKED_AT", 0)
+    monkeypatch.setattr("memtool.memory.limits.NOTES_OF_NEW_LOG", 0)
     path = desk.vault.root / "areas/projects/shop/knowledge/2020-01-01-old.md"
     path.parent.mkdir(parents=True)
     path.write_text("---\ntype: knowledge\ndate: 2020-01-01\n---\n\n# Old\n\nOld.\n", encoding="utf-8")
@@ -101,7 +101,7 @@ def test_a_prompt_that_was_given_something_is_an_event(desk: Desk, log: EventLog
 
 @pytest.mark.slow
 def test_a_log_keeps_so_many_events(desk: Desk, log: EventLog, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memtool.memory.event_log._KEPT", 2)
+    monkeypatch.setattr("memtool.memory.limits.LOGGED_EVENTS", 2)
     for number in range(4):
         desk.remember(f"The port of service {'abcd'[number]} is {8000 + number}.")
         log.follow(desk.work)
