@@ -83,6 +83,18 @@ class Hooks(NamedTuple):
     handler: Mapping[str, Any] = _NONE
 
 
+class Transcripts(NamedTuple):
+    """The transcripts of a client, which the module of its name in `memtool.capture.transcript` reads.
+
+    Args:
+        folder: of them, in the user's home.
+        mark: a pattern of the first bytes of such a file; empty for Claude Code's, which any other file may be.
+    """
+
+    folder: str
+    mark: bytes = b""
+
+
 class Client(NamedTuple):
     """One agent.
 
@@ -90,8 +102,7 @@ class Client(NamedTuple):
         title: its name for people.
         folder: of its settings, in the user's home; *variable* of the environment may name another one. Without it,
             memtool installs nothing.
-        history: the folder, in the user's home, with the transcripts that memtool reads. Without it, the hooks keep a
-            transcript of what they hear.
+        transcripts: those that memtool reads. Without them, the hooks keep a transcript of what they hear.
         mac, windows: its folder on these systems, where it is another one.
         instructions: its file of instructions, in its folder, and in that of a project; empty for none.
         adds_to_instructions: whether only an existing file is added to: a new one would replace the client's own text.
@@ -108,7 +119,7 @@ class Client(NamedTuple):
     title: str
     folder: str = ""
     variable: str = ""
-    history: str = ""
+    transcripts: Transcripts | None = None
     mac: str = ""
     windows: str = ""
     mcp: Mcp | None = None
@@ -162,7 +173,7 @@ CLIENTS: Mapping[str, Client] = MappingProxyType({
         "Claude Code",
         ".claude",
         "CLAUDE_CONFIG_DIR",
-        history=".claude",
+        transcripts=Transcripts(".claude"),
         hooks=CLAUDE_HOOKS,
         tools={"Write": "Write"},
     ),
@@ -170,7 +181,7 @@ CLIENTS: Mapping[str, Client] = MappingProxyType({
         "Codex",
         ".codex",
         "CODEX_HOME",
-        history=".codex",
+        transcripts=Transcripts(".codex", rb'\A\{[^{}]{0,200}"type":\s*"session_meta"|\A\x28\xb5\x2f\xfd'),
         mcp=Mcp("config.toml", ("mcp_servers",), project=".codex/config.toml"),
         hooks=Hooks("hooks.json", (
             Event("SessionStart", status="memtool: recalling this project"),
@@ -191,7 +202,7 @@ CLIENTS: Mapping[str, Client] = MappingProxyType({
     "gemini": Client(
         "Gemini CLI",
         ".gemini",
-        history=".gemini",
+        transcripts=Transcripts(".gemini", rb'\A\s*\{\s*"sessionId":\s*"[^"]*",\s*"projectHash":'),
         mcp=Mcp("settings.json", project=".gemini/settings.json"),
         hooks=Hooks("settings.json", (
             Event("SessionStart", timeout=_MILLISECONDS),
@@ -209,7 +220,7 @@ CLIENTS: Mapping[str, Client] = MappingProxyType({
         "OpenCode",
         ".config/opencode",
         "OPENCODE_CONFIG_DIR",
-        history=".local/share/opencode",
+        transcripts=Transcripts(".local/share/opencode", rb"\ASQLite format 3\0"),
         mcp=Mcp("opencode.json", ("mcp",), LISTED, "opencode.json", ("opencode.jsonc", "opencode.json")),
         hooks=Hooks("plugins/memtool.js", tuple(map(Event, _SAME)), SCRIPT, ".opencode/plugins/memtool.js"),
         instructions="AGENTS.md",
@@ -321,11 +332,12 @@ CLIENTS: Mapping[str, Client] = MappingProxyType({
 def history_folder(name: str, environ: Mapping[str, str], home: Path) -> Path:
     """Return the folder in which the client *name* keeps its transcripts."""
     client = CLIENTS[name]
-    if client.history.startswith(_DATA) and environ.get("XDG_DATA_HOME"):
-        return Path(environ["XDG_DATA_HOME"]) / client.history.removeprefix(_DATA)
-    if client.history == client.folder and environ.get(client.variable):
+    folder = client.transcripts.folder if client.transcripts else client.folder
+    if folder.startswith(_DATA) and environ.get("XDG_DATA_HOME"):
+        return Path(environ["XDG_DATA_HOME"]) / folder.removeprefix(_DATA)
+    if folder == client.folder and environ.get(client.variable):
         return Path(environ[client.variable])
-    return home / client.history
+    return home / folder
 
 
 def title_of(name: str) -> str:

@@ -41,10 +41,10 @@ def import_() -> None:
     """Import sessions and memories that other programs keep on this machine, or an export."""
 
 
-def _client_command(name: str) -> click.Command:
-    """Return the command that imports the sessions of the client *name*."""
+def _client_command(name: str, folder: str) -> click.Command:
+    """Return the command that imports the sessions that the client *name* keeps in its *folder*."""
     title = title_of(name)
-    usual = f"~/{CLIENTS[name].history}"
+    usual = f"~/{folder}"
 
     @click.option(
         "--from",
@@ -275,7 +275,8 @@ def export(session: Session, file: str, *, form: str | None, project: str) -> No
     output.say(f"{counted(done.files, 'file')} with {counted(done.facts, 'fact')}.", *done.problems)
 
 
-for _name in (name for name, client in CLIENTS.items() if client.history):
-    import_.add_command(_client_command(_name))
+for _name, _client in CLIENTS.items():
+    if _client.transcripts:
+        import_.add_command(_client_command(_name, _client.transcripts.folder))
 for _name, _store in STORES.items():
     import_.add_command(_store_command(_name, _store.title))

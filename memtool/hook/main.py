@@ -227,7 +227,7 @@ def _with_own_transcript(
     """Name our own transcript in the event of a client that keeps none, and add to that transcript first."""
     from memtool.clients import CLIENTS
 
-    if CLIENTS[client].history:
+    if CLIENTS[client].transcripts:
         return fields, actions
     from memtool.capture.heard import heard_path
 

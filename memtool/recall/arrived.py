@@ -50,8 +50,8 @@ def look_back(work: Workspace, job: Job) -> None:
     givings = read_givings(ledger_folder(work), session)
     if not any(giving.lines for giving in givings):
         return
-    client = CLIENTS.get(job.client)  # Claude Code is none of them
-    keeps_transcript = client is None or bool(client.history)
+    client = CLIENTS.get(job.client)
+    keeps_transcript = client is None or bool(client.transcripts)
     with suppress(MemtoolError, OSError):  # the session is captured, whatever becomes of this
         fates = fates_of(givings, lambda: _heard(job)) if keeps_transcript else unknown_fates(givings)
         keep_fates(work.index_folder, session, givings[-1].at[:10], fates)

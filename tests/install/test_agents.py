@@ -232,7 +232,7 @@ def test_a_server_of_the_same_name_that_is_not_ours_stays(target: Target, name: 
     path = mcp_path(name, target)
     path.parent.mkdir(parents=True)
     if form_of(name) == TOML:
-        text = '[mcp_servers.memtool]\ncommand = "npx"\nargs = ["memtool"]\n'
+        text = f'[{mcp.keys[0]}.memtool]\ncommand = "npx"\nargs = ["memtool"]\n'
     else:
         for key in reversed(mcp.keys):
             theirs = {key: theirs}

@@ -17,7 +17,6 @@ from typing import Any
 from memtool.capture import limits
 from memtool.capture.transcript import ASKING_TOOL, SHELL_TOOL
 from memtool.capture.transcript.forms import (
-    ROLLED_BACK,
     KeptSession,
     Transcript,
     compaction,
@@ -35,6 +34,7 @@ from memtool.capture.transcript.record_stream import Record, Tally, read_records
 from memtool.capture.transcript.text import edits_in_patch, inside, patch_in
 from memtool.redaction import CONTEXT_TAG
 
+TAKES_BACK = (b'"thread_rolled_back"',)  # by how many turns
 _ID = re.compile(r"([0-9a-f]{8}-[0-9a-f-]{27})\.jsonl(?:\.zst)?\Z")
 _OF_HELPER = re.compile(rb'"thread_source":\s*"subagent"|"source":\s*\{\s*"subagent"')
 
@@ -225,7 +225,7 @@ def _taken_back(transcript: Transcript) -> set[int]:
     """Return the offsets of the records of turns that the user went back behind."""
     start = transcript.tally.size
     gone: set[int] = set()
-    if stands_in(transcript.file, start, ROLLED_BACK):
+    if stands_in(transcript.file, start, TAKES_BACK):
         transcript.file.seek(start)
         turns: list[list[int]] = [[]]
         tally = Tally(size=start)

@@ -16,7 +16,7 @@ from typing import BinaryIO, NamedTuple, TypeAlias
 from memtool.capture import limits
 from memtool.capture.transcript.record_fields import HOOK_CONTEXT, TITLES, text_at
 from memtool.capture.transcript.record_stream import Record, Tally, open_transcript, read_records
-from memtool.clients import CLAUDE_CODE
+from memtool.clients import CLAUDE_CODE, CLIENTS
 from memtool.errors import TranscriptUnreadable
 
 _KINDS = {"user", "assistant", "system", "attachment", *TITLES}  # of records that a session of the client holds
@@ -72,14 +72,13 @@ class TranscriptForm(NamedTuple):
     Args:
         client: whose it is.
         mark: matches the first bytes of such a file.
-        module: reads it by its functions `records`, `sessions` and `root_of`; empty for Claude Code's own.
-        takes_back: what stands in a transcript where something said before is taken back.
+        module: reads it by its functions `records`, `sessions` and `root_of`; empty for Claude Code's own. Its
+            `TAKES_BACK` has the bytes of a transcript by which something that was said before is taken back.
     """
 
     client: str
     mark: re.Pattern[bytes]
     module: str = ""
-    takes_back: tuple[bytes, ...] = ()
 
     @property
     def is_named_by_its_file(self) -> bool:
@@ -113,7 +112,7 @@ class TranscriptForm(NamedTuple):
 
     def must_start_over(self, file: BinaryIO, start: int) -> bool:
         """Return whether what stands behind *start* takes something back that may stand before it."""
-        return stands_in(file, start, self.takes_back)
+        return bool(self.module) and stands_in(file, start, import_module(self.module).TAKES_BACK)
 
 
 def _sessions_of_claude_code(root: Path, since: float) -> Iterator[KeptSession]:
@@ -128,18 +127,12 @@ def _sessions_of_claude_code(root: Path, since: float) -> Iterator[KeptSession]:
 
 _Find: TypeAlias = Callable[[Path, float], Iterator[KeptSession]]
 
-ROLLED_BACK = (b'"thread_rolled_back"',)  # in Codex, by how many turns
-REWOUND = (b'"$rewindTo"', b'"$set":{"messages"')  # in Gemini, to before a message; and all of them anew
-
-_HERE = "memtool.capture.transcript"
 CLAUDE_FORM = TranscriptForm(CLAUDE_CODE, re.compile(rb""))
-_OTHERS = (
-    TranscriptForm("codex", re.compile(rb'\A\{[^{}]{0,200}"type":\s*"session_meta"|\A\x28\xb5\x2f\xfd'),
-                   f"{_HERE}.codex", ROLLED_BACK),
-    TranscriptForm("gemini", re.compile(rb'\A\s*\{\s*"sessionId":\s*"[^"]*",\s*"projectHash":'),
-                   f"{_HERE}.gemini", REWOUND),
-    TranscriptForm("opencode", re.compile(rb"\ASQLite format 3\0"), f"{_HERE}.opencode"),
-)  # fmt: skip
+_OTHERS = tuple(
+    TranscriptForm(name, re.compile(own.mark), f"memtool.capture.transcript.{name}")
+    for name, client in CLIENTS.items()
+    if (own := client.transcripts) and own.mark
+)
 
 
 def form_of(head: bytes) -> TranscriptForm:

@@ -18,7 +18,6 @@ from typing import Any
 from memtool.capture import limits
 from memtool.capture.transcript import ASKING_TOOL, SHELL_TOOL
 from memtool.capture.transcript.forms import (
-    REWOUND,
     KeptSession,
     Transcript,
     compaction,
@@ -36,6 +35,7 @@ from memtool.capture.transcript.record_stream import Record, Tally, read_records
 from memtool.capture.transcript.text import without_injected
 from memtool.redaction import CONTEXT_TAG
 
+TAKES_BACK = (b'"$rewindTo"', b'"$set":{"messages"')  # to before a message; and all of them anew
 _ID = re.compile(rb'"sessionId":\s*"([^"\\]{1,200})"')
 _OF_HELPER = re.compile(rb'"kind":\s*"subagent"')
 
@@ -205,7 +205,7 @@ def _taken_back(transcript: Transcript) -> set[str]:
     """Return the ids of the messages that the user went back behind."""
     start = transcript.tally.size
     gone: set[str] = set()
-    if stands_in(transcript.file, start, REWOUND[:1]):
+    if stands_in(transcript.file, start, TAKES_BACK[:1]):
         transcript.file.seek(start)
         told: dict[str, None] = {}
         for record in read_records(transcript.file, Tally(size=start)):

@@ -35,6 +35,7 @@ from memtool.capture.transcript.text import edits_in_patch
 from memtool.errors import TranscriptUnreadable
 from memtool.redaction import CONTEXT_TAG
 
+TAKES_BACK: tuple[bytes, ...] = ()
 _NAMELESS = ("New session - ", "Child session - ")
 _TOOLS = {"write": "Write", "edit": "Edit", "multiedit": "Edit", "bash": SHELL_TOOL, "question": ASKING_TOOL}
 
