@@ -20,7 +20,7 @@ from memtool.recall.arrived import look_back
 from memtool.recall.hints import gather_hints
 from memtool.recall.routing.loader_table import LOADER
 from memtool.recall.routing.routes import update_table
-from memtool.recall.start.standing import gather_standing
+from memtool.recall.start.last_sessions import gather_standing
 from memtool.service.starting import start_service
 from memtool.vault.layout import outer_folder
 from memtool.workspace import Workspace

@@ -23,7 +23,7 @@ from memtool.exchange.stores import STORES, files_of, read_store
 from memtool.index.engine import catch_up
 from memtool.index.filters import parse_day
 from memtool.index.turn_table import catch_up_turns
-from memtool.recall.start.standing import gather_standing
+from memtool.recall.start.last_sessions import gather_standing
 from memtool.settings import client_folder
 from memtool.text.lines import counted
 from memtool.vault.files import read_content, write_over

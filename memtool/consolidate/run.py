@@ -44,7 +44,7 @@ from memtool.index.engine import catch_up
 from memtool.llm import is_set_up
 from memtool.memory.fact_book import FactBook, moved_anchors, read_facts
 from memtool.recall.hints import gather_hints
-from memtool.recall.start.standing import gather_standing
+from memtool.recall.start.last_sessions import gather_standing
 from memtool.text.languages import pattern_of
 from memtool.text.lines import counted
 from memtool.text.similarity import is_said, words

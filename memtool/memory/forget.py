@@ -14,10 +14,10 @@ from memtool.index.lookup import find_fact, find_ref
 from memtool.memory import limits
 from memtool.memory.echoes import forget_echoes, statements_of
 from memtool.processes import note_write
+from memtool.recall.answers.statements import passages
 from memtool.recall.framing import is_line_id
 from memtool.recall.given import BETWEEN, GivenLine, find_given, lines_of_start
 from memtool.recall.ledger import ledger_folder
-from memtool.recall.prompts.passages import passages
 from memtool.recall.start.session_start import session_context
 from memtool.text.frontmatter import set_field
 from memtool.text.lines import without_surrogates

@@ -17,9 +17,9 @@ from memtool.errors import MemtoolError
 from memtool.index.engines import engine_of
 from memtool.index.files import stamp
 from memtool.index.filters import Filter
+from memtool.recall.answers.statements import passages
 from memtool.recall.prompts.finding import LONGEST, is_given_anyway
 from memtool.recall.prompts.meaning import Near, Nearness
-from memtool.recall.prompts.passages import passages
 from memtool.service import limits
 from memtool.service_client import Fields
 from memtool.workspace import Workspace
@@ -143,7 +143,7 @@ def _numbers(value: object) -> Sequence[int]:
 
 
 def _rounded(near: Near) -> list[float]:
-    return [near.chunk_id, round(near.cosine, 4), round(near.centred, 4), near.piece]
+    return [near.chunk_id, round(near.cosine, 4)]
 
 
 class Warm:
@@ -185,12 +185,7 @@ class Warm:
 
 
 class VaultVectors:
-    """The vectors of all chunks of an index that a model fits and that may be given, as they stood when it was made.
-
-    A search asks for the best chunks. A prompt asks how likely each of a few memories is what it is about, and for that
-    the likeness alone says little: in a vault of bookings every chunk is near to every prompt about bookings. So each
-    chunk also says how near it is to the middle of the vault.
-    """
+    """The vectors of all chunks of an index that a model fits and that may be given, as they were when it was made."""
 
     def __init__(self, db: Tables, store: HeldVectors, wanted: Filter, fits: Callable[[int], bool]) -> None:
         """Read which chunk has which vectors. *fits* tells of a chunk whether the model knows its script."""
@@ -208,7 +203,6 @@ class VaultVectors:
         self._starts = np.cumsum([0, *sizes[has_all][:-1]]) if has_all.any() else np.empty(0, np.int64)
         self._ids = np.array([row[0] for row in rows], np.int64)[has_all]
         self._projects = np.array([row[1] for row in rows], object)[has_all]
-        self._central = self._centrality()
 
     def __len__(self) -> int:
         return len(self._ids)
@@ -226,36 +220,18 @@ class VaultVectors:
             return Nearness()
         scores = np.max([self._matrix @ vector for vector in vectors], axis=0)[self._rows]
         cosines = np.maximum.reduceat(scores, self._starts)
-        scope = np.flatnonzero((self._projects == project) | (self._projects == "")) if project else self._everything()
-        centred = self._central - (self._central[scope].mean() if len(scope) else 0.0)
+        scope = (
+            np.flatnonzero((self._projects == project) | (self._projects == "")) if project else np.arange(len(self))
+        )
 
-        def told(at: int) -> Near:
-            end = self._starts[at + 1] if at + 1 < len(self) else len(scores)
-            piece = int(np.argmax(scores[self._starts[at] : end]))
-            return Near(int(self._ids[at]), float(cosines[at]), float(centred[at]), piece)
+        def near(at: int) -> Near:
+            return Near(int(self._ids[at]), float(cosines[at]))
 
         best = scope[np.argsort(-cosines[scope], kind="stable")[: limits.NEAREST]]
         ids = np.array(asked()[: limits.MOST_ASKED], np.int64)
         places = np.searchsorted(self._ids, ids)
         found = [at for at, each in zip(places.tolist(), ids.tolist(), strict=True) if self._is_at(at, each)]
-        return Nearness(tuple(map(told, best.tolist())), tuple(map(told, found)))
+        return Nearness(tuple(map(near, best.tolist())), tuple(map(near, found)))
 
     def _is_at(self, at: int, chunk_id: int) -> bool:
         return at < len(self) and int(self._ids[at]) == chunk_id
-
-    def _everything(self) -> NDArray[Any]:
-        import numpy as np
-
-        return np.arange(len(self))
-
-    def _centrality(self) -> NDArray[np.float32]:
-        """Return for each chunk its cosine with the mean of all of them."""
-        import numpy as np
-
-        if not len(self._ids):
-            return np.empty(0, np.float32)
-        whole = self._rows[self._starts]
-        middle = self._matrix[whole].mean(axis=0)
-        length = float(np.linalg.norm(middle)) or 1.0
-        central: NDArray[np.float32] = self._matrix[whole] @ (middle / length)
-        return central

@@ -75,7 +75,7 @@ from memtool import settings
 from memtool.capture.view import request
 from memtool.index.times import asked_dates
 from memtool.text.tokens import query_terms
-from memtool.recall.prompts.passages import passages
+from memtool.recall.answers.statements import passages
 from memtool.text.languages import begins_with
 from memtool.vault.daily import DailySession, add_sessions, render_daily
 from memtool.vault.sessions import Draft, Line, SessionNote, parse_session, render_session

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence, Set as AbstractSet
+from contextlib import suppress
 from enum import Enum
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
+from memtool.errors import MemtoolError
 from memtool.named_tuple import NamedTuple
 from memtool.recall.answers.likelihood import QUESTION, TASK, Signs, Weights, bounded, likelihood
 from memtool.recall.answers.statements import Budget, choose, strength, terms_of
 from memtool.text.languages import pattern_of
 from memtool.text.tokens import fold
-from memtool.vault.authors import TITLE
+from memtool.vault.authors import ASKED, TITLE, USER
 from memtool.vault.sessions import Line, SessionNote, lines_of, parse_session
 
 if TYPE_CHECKING:
+    from memtool.index.tables import Tables
     from memtool.recall.prompts.clues import Clues
     from memtool.recall.prompts.question import Question
+    from memtool.vault.layout import Vault
 
 MOST_LOOKED_AT = 12  # sessions: of 57 issues that one is about, the best 6 have 47 and the best 12 have 53
 _BEGINNING = 600  # characters of what was pasted: its title, and what it is about
@@ -28,6 +32,9 @@ _SHORTEST_NAME, _SHORTEST_STEM = 5, 3
 _SCRATCH = r"(?:^|[/_])(?:test|tmp|reproduce|verify|debug|check)_|\.(?:md|txt|json|log)$"
 _TEST = r"(?:^|[/_.])tests?(?:[/_.]|$)|_test\.|\.(?:test|spec)\."
 _MOST_FILES = 2
+_CUT = "…"
+_LARGEST = 100_000  # bytes of a packed source; of a larger one no prompt waits for what was typed
+_SENTENCE_OR_LINE_END = re.compile(r"(?<=[.!?])(?=\s)|(?<=[。！？；])|(?=\n)|\Z")  # of a sentence, or of the line
 
 
 class PromptKind(Enum):
@@ -170,3 +177,49 @@ def _is_named(file: str, folded: str, said: AbstractSet[str]) -> bool:
     in_folder = f"{path.parent.name}/{path.stem}"
     is_said = any(len(term) >= _SHORTEST_STEM for term in terms_of(path.stem) & said)
     return is_said or (bool(path.parent.name) and (in_folder in folded or in_folder.replace("/", ".") in folded))
+
+
+def with_whole_words(lines: Sequence[Line], note: SessionNote, text: str, vault: Vault, db: Tables) -> list[Line]:
+    """Return the *lines* of *note*, which is *text*, with what the user typed to the end of the sentence.
+
+    What its owner has forgotten is left as it is, and so is what the source does not hold.
+    """
+    cut = [line for line in lines if _is_cut(line)]
+    typed = _typed(note.id, vault) if cut and note.id else []
+    whole = {line: said for line in cut if (said := next(filter(None, (_found(line, each) for each in typed)), ""))}
+    if whole and _may_be_forgotten(note, text, db):
+        from memtool.index.lookup import forgotten_of_note  # few prompts come here, and a hook is short
+
+        gone = forgotten_of_note(db, note.project, text)
+        whole = {line: said for line, said in whole.items() if not gone.is_in(said)}
+    return [line._replace(text=whole.get(line, line.text)) for line in lines]
+
+
+def _may_be_forgotten(note: SessionNote, text: str, db: Tables) -> bool:
+    """Whether anything of the session, or of its project, was forgotten."""
+    find = "SELECT 1 FROM chunk WHERE project IN (?, '') AND status = 'archived' LIMIT 1"
+    return "forgotten:" in text or db.execute(find, (note.project,)).fetchone() is not None
+
+
+def _is_cut(line: Line) -> bool:
+    return line.role == ASKED and line.author == USER and line.text.endswith(_CUT)
+
+
+def _typed(session: str, vault: Vault) -> list[str]:
+    """Return the prompts of a session, as its source has them; none if that is gone, damaged or large."""
+    from memtool.vault.sources import objects_in, read_lines, source_ref
+
+    with suppress(MemtoolError, OSError):
+        ref = source_ref(vault, session)
+        if ref and vault.path(ref).stat().st_size <= _LARGEST:
+            turns = objects_in(read_lines(vault, ref))
+            return [said for turn in turns if isinstance(said := turn.get("typed"), str)]
+    return []
+
+
+def _found(line: Line, typed: str) -> str:
+    """Return the sentences of *typed* that *line* begins with, the last of them whole; empty if they are not there."""
+    words = line.text.removesuffix(_CUT).split()
+    start = re.search(r"\s*".join(map(re.escape, words)), typed) if words else None
+    end = _SENTENCE_OR_LINE_END.search(typed, start.end()) if start else None
+    return " ".join(typed[start.start() : end.start()].split()) if start and end else ""

@@ -1,4 +1,4 @@
-"""The statements of a memory that answer a question, each whole or not at all. Pure."""
+"""The statements of a memory, and those of them that answer a question, each whole or not at all. Pure."""
 
 from __future__ import annotations
 
@@ -8,14 +8,22 @@ from functools import lru_cache
 
 from memtool.named_tuple import NamedTuple
 from memtool.text.languages import all_labels, pattern_of
+from memtool.text.markdown import blocks, without_mark
 from memtool.text.tokens import index_terms
 from memtool.vault.authors import ASKED, COMMAND, OPEN, SUMMARY, TITLE, USER
 from memtool.vault.sessions import Line
 
 LONGEST = 330  # characters of one statement
-SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=\S)|(?<=[。！？；])")
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=\S)|(?<=[。！？；])")
 _OF_PROMPT = 0.4  # what a statement gains from the words of the prompt that it answers
 _DONE_SIGN = "✅|✓|~~|-$"
+_DONE_TASK = re.compile(r"\s*[-*+]\s+\[[xX]\]\s")  # a task that nobody needs to be reminded of
+_LABEL = re.compile(r"\*\*[^*\n]{1,40}\*\*[:：]\s*")  # `**Decisions**: …` of an older note
+# What memtool's own hooks write into daily notes says nothing by itself: files, links, topics.
+_MACHINE_MADE = re.compile(r"- [0-2]\d:[0-5]\d(?: \*\*[^*]+\*\*)?:(?: (?:`|\[)|.* \(session \S+\)$)")
+_SAYS_NOTHING = {"daily": _MACHINE_MADE, "todo": _DONE_TASK}
+_LONG_PASSAGE = 240  # characters; a longer passage is cut into sentences
+_MOST_PASSAGES = 60  # of one chunk
 _LONGEST_STATUS = 80  # characters; a longer one says what was tested, or why
 
 
@@ -41,6 +49,14 @@ PRINTED = Budget(2_300, notes=5, statements=12, first=0.44)  # a page of `memtoo
 TO_AGENT = Budget(4_500, notes=5, statements=30, first=0.4, fills=True)  # a page of the tool `context_search`
 IN_FIELDS = Budget(4_000, notes=5, statements=3, first=0.3)  # a page of the service, and of its viewer
 LISTED = Budget(100_000, notes=20, statements=3)  # what there is, without a question
+
+
+class Passage(NamedTuple):
+    """One line's worth of text, and the lines of the chunk that hold it, counted from 0."""
+
+    text: str
+    first: int
+    last: int
 
 
 def choose(
@@ -102,8 +118,38 @@ def whole(text: str, most: int) -> str:
     """Return *text*, or as many of its first sentences as *most* characters hold: none is ever cut."""
     if len(text) <= most:
         return text
-    end = max((match.start() for match in SENTENCE_END.finditer(text, 0, most + 1)), default=0)
+    end = max((match.start() for match in _SENTENCE_END.finditer(text, 0, most + 1)), default=0)
     return text[:end].strip()
+
+
+@lru_cache(maxsize=2_048)  # who asks much finds the same chunks again: `memtool test`, the service
+def passages(text: str, kind: str) -> tuple[Passage, ...]:
+    """Return the passages of a chunk's *text* that are worth giving, in order, without bullets' marks and fences."""
+    lines = text.split("\n")
+    found: list[Passage] = []
+    for first, last in blocks(lines):
+        pattern = _SAYS_NOTHING.get(kind)
+        if not pattern or not pattern.match(lines[first]):
+            block = [without_mark(lines[first]).removeprefix("[ ] "), *lines[first + 1 : last + 1]]
+            whole = " ".join(_LABEL.sub("", line.strip(" |\t\r"), count=1) for line in block)
+            parts = _SENTENCE_END.split(whole) if len(whole) > _LONG_PASSAGE else [whole]
+            found += [Passage(part.strip(), first, last) for part in parts if part.strip()]
+    return tuple(passage for passage in found if _is_passage(passage.text, kind))[:_MOST_PASSAGES]
+
+
+def _is_passage(text: str, kind: str) -> bool:
+    """Whether *text* tells somebody who was not there anything: a question, a list of files, a status does not."""
+    if text.endswith(("?", "？")) or _names_only_files(text):
+        return False
+    return kind not in ("daily", "todo") or tells(Line(text, OPEN if kind == "todo" else ""))
+
+
+def _names_only_files(text: str) -> bool:
+    parts = [part.strip(" `'\"") for part in text.replace("、", ",").split(",")]
+    files = [part for part in parts if ("." in part or "/" in part) and " " not in part]
+    # The end of a list of files that leaves some out, in each language: `and ` of `and 3 more`.
+    more = tuple(form.partition("N")[0] for form in all_labels("session")["more_files"])
+    return bool(files) and all(part in files or part.startswith(more) for part in parts)
 
 
 @lru_cache(maxsize=8_192)  # one prompt after another finds the same notes: `memtool test`, the service

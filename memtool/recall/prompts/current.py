@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 
 from memtool.errors import MemtoolError, OutsideVault
 from memtool.named_tuple import NamedTuple
+from memtool.recall.answers.statements import passages
 from memtool.recall.prompts.finding import Recalled
-from memtool.recall.prompts.passages import passages
 from memtool.vault.authors import is_past
 from memtool.vault.files import KnownStamp, content_hash, is_suspect, read_head
 from memtool.vault.layout import is_facts_file, is_outside

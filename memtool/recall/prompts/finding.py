@@ -27,10 +27,10 @@ from memtool.index.ranking import without_near_duplicates
 from memtool.index.reach import reach
 from memtool.named_tuple import NamedTuple
 from memtool.recall.answers.likelihood import KEPT, KEPT_BY_MEANING, OF_NO_PROJECT, Signs, floor_of, likelihood
+from memtool.recall.answers.statements import Passage, passages
 from memtool.recall.given import ALIKE, BELOW_FLOOR, PALE
 from memtool.recall.ledger import key_of
 from memtool.recall.prompts.clues import Clues, rarity
-from memtool.recall.prompts.passages import Passage, passages
 from memtool.recall.prompts.question import Question
 from memtool.text.tokens import CONTEXT_END, fold, index_terms, is_spaced, is_stop_word
 from memtool.vault.kinds import FACT, SESSION

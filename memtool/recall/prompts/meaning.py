@@ -1,4 +1,4 @@
-"""The nearness of memories to a prompt by meaning, from whoever holds a model warm."""
+"""The nearness of memories to a prompt by meaning, from the process that holds a model."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from memtool.recall.prompts.question import without_pastes
 from memtool.service_client import PROTOCOL, Address, ServiceCall, ServicePlace, Silent, leave_alone
 
 _MOST_NAMED = 200  # chunks of an answer
-_MOST_CENTRED = 0.3  # either way: 99 of 100 that the weights were fitted to lie within
 _SHORT = 700  # characters, which fit the 256 tokens that small models read
 _LONGEST_PARAGRAPH = 500
 _MOST_LINES = 2_000
@@ -22,18 +21,10 @@ _BRACKETS = frozenset("()[]{}<>=;|\\/*_#$&^~`@")
 
 
 class Near(NamedTuple):
-    """The nearness of a chunk to a text.
-
-    Args:
-        cosine: of the nearest of its vectors, those of its paragraphs and bullets included.
-        centred: its cosine with the middle of the vault, minus the mean of that over the scope.
-        piece: which of its vectors is the nearest; 0 is that of the whole chunk.
-    """
+    """The *cosine* of the nearest vector of a chunk, those of its paragraphs and bullets included, with a text."""
 
     chunk_id: int
     cosine: float
-    centred: float
-    piece: int
 
 
 class Nearness(NamedTuple):
@@ -41,22 +32,6 @@ class Nearness(NamedTuple):
 
     nearest: tuple[Near, ...] = ()
     asked: tuple[Near, ...] = ()
-
-
-class Likeness(NamedTuple):
-    """The nearness of a memory to a prompt.
-
-    Args:
-        cosine: of the nearest of its vectors.
-        centred: how much nearer than others it is to the middle of the vault, and so to every prompt.
-        gap: of the nearest memory its lead over the second; of any other what it lacks of the nearest.
-        is_nearest: whether none in the scope is nearer.
-    """
-
-    cosine: float
-    centred: float
-    gap: float
-    is_nearest: float
 
 
 class Meaning(Protocol):
@@ -106,31 +81,21 @@ class WarmMeaning:
         leave_alone(self._place)
 
 
-def nearness_in(said: Any) -> Nearness | None:  # noqa: ANN401  (whatever stands in an answer)
-    """Return the nearness that a process *said*.
+def nearness_in(answer: Any) -> Nearness | None:  # noqa: ANN401  (another process may send anything)
+    """Return the nearness in the *answer* of a process.
 
     Raises:
         TypeError, ValueError: it is nonsense.
     """
-    if said is None:
+    if answer is None:
         return None
-    nearest, asked = (tuple(Near(*each) for each in part[:_MOST_NAMED]) for part in said)
+    nearest, asked = (tuple(Near(*each) for each in part[:_MOST_NAMED]) for part in answer)
     for near in (*nearest, *asked):
-        if type(near.chunk_id) is not int or type(near.piece) is not int:
-            raise TypeError("it is no chunk")
-        if not (-1.01 <= near.cosine <= 1.01 and -2.01 <= near.centred <= 2.01):
-            raise ValueError("it is no cosine")
+        if type(near.chunk_id) is not int:
+            raise TypeError("an id of a chunk should be an integer")
+        if not -1.01 <= near.cosine <= 1.01:
+            raise ValueError("a cosine should be between -1 and 1")
     return Nearness(nearest, asked)
-
-
-def likeness_of(near: Near, nearest: Sequence[Near]) -> Likeness:
-    """Return how near a memory is, beside the *nearest* of its scope, best first."""
-    best = nearest[0] if nearest else near
-    is_nearest = near.chunk_id == best.chunk_id
-    second = nearest[1].cosine if len(nearest) > 1 else 0.0
-    gap = best.cosine - second if is_nearest else near.cosine - best.cosine
-    centred = max(-_MOST_CENTRED, min(_MOST_CENTRED, near.centred))
-    return Likeness(near.cosine, centred, gap, float(is_nearest))
 
 
 def texts_of(prompt: str) -> tuple[str, ...]:

@@ -19,9 +19,9 @@ from memtool.recall.answers.sessions import (
     files_beside,
     goes_on,
     subject_of,
+    with_whole_words,
 )
 from memtool.recall.answers.statements import LONGEST, Budget, choose, strength, whole
-from memtool.recall.answers.user_words import with_whole_words
 from memtool.recall.framing import MOST_UNITS, defused, framed, line_id
 from memtool.recall.given import (
     AT_START,

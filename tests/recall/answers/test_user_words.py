@@ -12,7 +12,7 @@ from desk import Desk
 from memtool.capture.source import Source, write_source
 from memtool.capture.turns import Turn
 from memtool.index import schema
-from memtool.recall.answers.user_words import with_whole_words
+from memtool.recall.answers.sessions import with_whole_words
 from memtool.vault.authors import ASKED, OPEN, USER
 from memtool.vault.forgotten import mark_of
 from memtool.vault.sessions import Line, SessionNote

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from memtool.recall.prompts.meaning import Near, Nearness, likeness_of, nearness_in, texts_of
+from memtool.recall.prompts.meaning import Near, Nearness, nearness_in, texts_of
 
 LOG = "\n".join(
     f"2026-02-10T14:30:{second:02}.113 [worker-3] ERROR {{code: 0x{second:04x}}} at 10.0.0.{second}"
@@ -46,25 +46,16 @@ def test_what_is_compared_is_short_whatever_the_prompt(prompt: str) -> None:
     assert all(text.strip() and len(text) <= 700 for text in texts)
 
 
-def test_the_nearest_leads_and_the_others_lack() -> None:
-    first, second, third = Near(1, 0.7, 0.1, 0), Near(2, 0.5, 0.0, 0), Near(3, 0.4, -0.1, 2)
-    assert likeness_of(first, (first, second)) == pytest.approx((0.7, 0.1, 0.2, 1.0))
-    assert likeness_of(third, (first, second)) == pytest.approx((0.4, -0.1, -0.3, 0.0))
-    assert likeness_of(first, (first,)).gap == pytest.approx(0.7)
-
-
 def test_an_answer_is_read() -> None:
-    assert nearness_in([[[7, 0.5, 0.1, 0]], [[3, -0.25, 0, 2]]]) == Nearness(
-        (Near(7, 0.5, 0.1, 0),), (Near(3, -0.25, 0, 2),)
-    )
+    assert nearness_in([[[7, 0.5]], [[3, -0.25]]]) == Nearness((Near(7, 0.5),), (Near(3, -0.25),))
     assert nearness_in(None) is None
 
 
 @pytest.mark.parametrize(
     "said",
     [
-        7, "near", [], [[]], [[], [], []], [[[1]], []], [[[1, "x", 0, 0]], []], [[[1.5, 0.5, 0, 0]], []], [[None], []],
-        [[[1, float("nan"), 0, 0]], []], [[[1, 7.0, 0, 0]], []], [[[True, 0.5, 0, 0]], []], {"near": []},
+        7, "near", [], [[]], [[], [], []], [[[1]], []], [[[1, "x"]], []], [[[1.5, 0.5]], []], [[None], []],
+        [[[1, float("nan")]], []], [[[1, 7.0]], []], [[[True, 0.5]], []], {"near": []},
     ],
 )  # fmt: skip
 def test_an_answer_that_is_nonsense_is_refused(said: Any) -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from memtool.recall.prompts.passages import passages
+from memtool.recall.answers.statements import passages
 
 
 def texts(text: str, kind: str = "note") -> list[str]:

@@ -12,8 +12,8 @@ from desk import Desk
 from notes import note_of
 from trees import write
 
+from memtool.recall.start.last_sessions import gather_standing
 from memtool.recall.start.session_start import session_context
-from memtool.recall.start.standing import gather_standing
 from memtool.vault.layout import Vault
 from memtool.vault.sessions import Line, render_session
 
@@ -137,7 +137,7 @@ def test_only_notes_that_changed_are_read_again(vault: Vault, monkeypatch: pytes
         session(vault, number, decisions=(f"{ULIDS} (user)",))
     gather_standing(vault)
     read: list[str] = []
-    monkeypatch.setattr("memtool.recall.start.standing.Folder.read", lambda _self, name, _most: read.append(name))
+    monkeypatch.setattr("memtool.recall.start.last_sessions.Folder.read", lambda _self, name, _most: read.append(name))
     ref = session(vault, 1, decisions=("other (user)",))
     os.utime(vault.root / ref, (1, 1))
     gather_standing(vault)
