@@ -14,7 +14,7 @@ import pytest
 from index.notebook import LONG_AGO_NS, Notebook, fill, finds_all
 
 from memtool.errors import NotWritable
-from memtool.index import engine, generations, sqlite
+from memtool.index import engine, generations, limits, sqlite
 from memtool.index.engine import Index, Unbuilt
 from memtool.index.lookup import status
 from memtool.index.rows import NoteRow
@@ -474,7 +474,7 @@ def interrupted_at(file: int, ends: type[BaseException]) -> Callable[[int, int],
 def test_a_first_index_that_was_interrupted_goes_on_where_it_stopped(
     notebook: Notebook, monkeypatch: pytest.MonkeyPatch, file: int, ends: type[BaseException]
 ) -> None:
-    monkeypatch.setattr(engine, "BATCH", 3)
+    monkeypatch.setattr(limits, "FIRST_BATCH", 3)
     fill(notebook, 9)
     kept = file // 3 * 3 if file < 9 else 9
     with pytest.raises(ends) as interrupt:
@@ -496,7 +496,7 @@ def test_a_first_index_that_was_interrupted_goes_on_where_it_stopped(
 def test_what_changed_and_went_since_the_interruption_is_noticed(
     notebook: Notebook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(engine, "BATCH", 3)
+    monkeypatch.setattr(limits, "FIRST_BATCH", 3)
     fill(notebook, 9)
     with pytest.raises(KeyboardInterrupt):
         engine.use_index(
@@ -517,7 +517,7 @@ def test_what_changed_and_went_since_the_interruption_is_noticed(
 def test_an_interrupted_index_that_cannot_be_gone_on_with_is_begun_anew(
     notebook: Notebook, monkeypatch: pytest.MonkeyPatch, damage: str
 ) -> None:
-    monkeypatch.setattr(engine, "BATCH", 3)
+    monkeypatch.setattr(limits, "FIRST_BATCH", 3)
     fill(notebook, 9)
     with pytest.raises(KeyboardInterrupt):
         engine.use_index(notebook.place._replace(progress=interrupted_at(7, KeyboardInterrupt)), lambda index: index)
@@ -543,7 +543,7 @@ def test_an_interrupted_index_that_cannot_be_gone_on_with_is_begun_anew(
 
 @pytest.mark.of_sqlite
 def test_a_disk_that_fills_up_keeps_no_half_of_an_index(notebook: Notebook, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine, "BATCH", 3)
+    monkeypatch.setattr(limits, "FIRST_BATCH", 3)
     fill(notebook, 9)
 
     def full(done: int, _: int) -> None:

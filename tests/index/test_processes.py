@@ -15,7 +15,7 @@ import pytest
 from index.notebook import Notebook, fill, finds_all
 
 from memtool.errors import Busy, NotWritable
-from memtool.index import schema, sqlite
+from memtool.index import limits, schema
 from memtool.processes import lock
 
 TESTS = Path(__file__).parents[1]
@@ -35,7 +35,7 @@ def test_while_another_process_writes_the_last_state_is_used(built: Notebook) ->
 def test_while_another_process_builds_the_first_index_there_is_none(
     notebook: Notebook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sqlite, "FIRST_PATIENCE", 0.0)
+    monkeypatch.setattr(limits, "FIRST_PATIENCE", 0.0)
     (notebook.place.folder / "locks").mkdir(parents=True)
     with lock(notebook.place.folder / "locks" / "index.lock"), pytest.raises(Busy):
         notebook.opened()

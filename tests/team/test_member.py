@@ -19,7 +19,7 @@ from memtool.capture import queue
 from memtool.cli.main import cli
 from memtool.cli.session import Session
 from memtool.errors import BadSetting
-from memtool.team import member
+from memtool.team import limits
 from memtool.team.member import TeamAway, checked_url, find_token, token_path
 
 TOKEN = "memtool_0123456789abcdef0123456789abcdef0123456789a"
@@ -359,7 +359,7 @@ class TestCommands:
         assert not token_path(agent.environ).exists()
 
     def test_a_service_that_drips_its_answer_is_away(self, agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(member, "PATIENCE", 0.5)
+        monkeypatch.setattr(limits, "PATIENCE", 0.5)
         with socket.create_server(("127.0.0.1", 0)) as dripping:
             is_over, drops = threading.Event(), []
 

@@ -14,7 +14,7 @@ from postgres_server import PostgresServer, Unavailable
 
 from memtool.embeddings.known_scripts import ALL_SCRIPTS
 from memtool.errors import DatabaseUnavailable
-from memtool.index import engine
+from memtool.index import limits
 from memtool.index.engine import Index, use_index
 from memtool.index.semantic import chunks_waiting, embed, forget_unused, open_vectors
 from memtool.team.engine import PostgresEngine
@@ -69,7 +69,7 @@ class Model:
 def test_a_first_index_goes_on_after_the_server_was_killed(
     server: PostgresServer, notes: Notebook, file: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(engine, "BATCH", 3)
+    monkeypatch.setattr(limits, "FIRST_BATCH", 3)
     killing = notes.place._replace(progress=lambda done, _: server.kill() if done == file else None)
     with pytest.raises(DatabaseUnavailable):
         use_index(killing, lambda index: index)
