@@ -39,7 +39,7 @@ from memtool.vault.masking import mask_files, mask_state
 from memtool.vault.note import first_sentence
 from memtool.vault.project_area import ProjectArea, shown_path
 from memtool.vault.session_names import note_of
-from memtool.vault.sessions import Draft, SessionNote, is_as_written, render_session, told_in
+from memtool.vault.sessions import Draft, SessionNote, is_as_written, render_session, summary_parts_in
 from memtool.vault.sources import is_in_git, list_sources, source_ref
 from memtool.workspace import Workspace
 
@@ -176,7 +176,7 @@ class _Writing(NamedTuple):
         days = daily_sessions(source, note, now=now)
         refs = [*(daily_ref(vault, day) for day in days), *([self.area.ref] if self.area.name else [])]
         names: tuple[str, ...] = (session_name(source.session_id),)
-        if has_note := bool(note.told) or current is not None or leaves_note(source.turns):
+        if has_note := bool(note.parts) or current is not None or leaves_note(source.turns):
             refs.insert(0, ref)
             names = (PurePosixPath(ref).stem, *names, known.former)
         is_in_place = not has_note or re.fullmatch(r"sessions/[^()\s/]+\.md", ref)  # its owner has moved the links, too
@@ -208,7 +208,7 @@ class _Writing(NamedTuple):
             client="" if source.client == CLAUDE_CODE else source.client,
             size=source.size,
             writer=known.writer,
-            told=told,
+            parts=told,
             aliases=(known.former,) if known.former else (),
             draft=draft._replace(title=title_as_known(title, current), files=files),
         )
@@ -237,7 +237,7 @@ def _read_note(vault: Vault, ref: str) -> str | None:
 def _told_before(note: str | None) -> dict[str, str]:
     """Return the agent's own summary that the note holds: its record may lie before what was read anew."""
     fields = parse_fields(split_front_matter(note)[0] or "") if note else {}
-    return told_in(fields) if isinstance(fields, dict) else {}
+    return summary_parts_in(fields) if isinstance(fields, dict) else {}
 
 
 def _replace_note(vault: Vault, ref: str, base: str, generated: str) -> None:

@@ -269,7 +269,7 @@ class Conversation(NamedTuple):
         start: from which byte on the transcript was read.
         broken: lines that could not be read.
         client: whose transcript it is.
-        told: the parts of a summary that the agent gave by itself (`memtool.vault.old_sessions.TOLD`), the last one.
+        told: the parts of the last summary that the agent gave by itself (`memtool.vault.sessions.SUMMARY_PARTS`).
     """
 
     session_id: str = ""

@@ -92,7 +92,7 @@ def _take_back_merge(vault: Vault, plan: dict[str, Any], began: float) -> None:
     None of them was edited before, or git would have refused; what somebody writes after a while stays.
     """
     match plan:
-        case {"merge": str(news), "head": str(head)} if _head(vault) == head:
+        case {"merge": str(news), "head": str(head)} if tell(vault.root, "rev-parse", "HEAD").strip() == head:
             changed = tell(vault.root, "diff", "--name-only", "--no-renames", "-z", f"{head}...{news}").split("\0")[:-1]
             ours, theirs = _blobs(vault, head), _blobs(vault, news)
             fresh = [name for name in changed if _is_written(vault.path(name), began) and not name.startswith('"')]
@@ -105,10 +105,6 @@ def _take_back_merge(vault: Vault, plan: dict[str, Any], began: float) -> None:
             back += [name for name in changed if name in ours and not os.path.lexists(vault.root / name)]
             if back:
                 tell(vault.root, "checkout", "HEAD", *FROM_STDIN, paths=back)
-
-
-def _head(vault: Vault) -> str:
-    return tell(vault.root, "rev-parse", "HEAD").strip()
 
 
 def _blobs(vault: Vault, commit: str) -> dict[str, str]:
@@ -159,22 +155,18 @@ def settle(vault: Vault, *, was_cut_off: bool = False) -> None:
             tell(vault.root, "rm", "--cached", "--quiet", "--", name)
             continue
         here = ask(vault.root, "hash-object", f"--path={name}", "--", name).out.strip() if was_cut_off else ""
-        is_by_hand = was_cut_off and here != blobs.get("2") and not holds_two_texts(_text_of(vault, name))
-        if {"2", "3"} <= set(blobs) and not (is_by_hand or FIRST in _text_of(vault, name)):
+        is_by_hand = was_cut_off and here != blobs.get("2") and not holds_two_texts(text_of(vault, name))
+        if {"2", "3"} <= set(blobs) and not (is_by_hand or FIRST in text_of(vault, name)):
             tell(vault.root, "checkout", "--ours", "--", name)
-            _put_beside(vault, name, blobs["3"])
+            other = blobs["3"]
+            beside = str(PurePosixPath(name).with_stem(f"{PurePosixPath(name).stem}.other-{other[:7]}"))
+            files.write_over(vault.path(beside), os.fsencode(tell(vault.root, "cat-file", "blob", other)), durable=True)
+            tell(vault.root, "add", "--", beside)
         tell(vault.root, "add", "--", name)
 
 
-def _put_beside(vault: Vault, name: str, blob: str) -> None:
-    """Write the other version of the file *name* beside it."""
-    path = PurePosixPath(name)
-    beside = str(path.with_name(f"{path.stem}.other-{blob[:7]}{path.suffix}"))
-    files.write_over(vault.path(beside), os.fsencode(tell(vault.root, "cat-file", "blob", blob)), durable=True)
-    tell(vault.root, "add", "--", beside)
-
-
-def _text_of(vault: Vault, name: str) -> str:
+def text_of(vault: Vault, name: str) -> str:
+    """Return the text of the file *name*; empty where it cannot be read."""
     with suppress(OSError, UnicodeDecodeError):
         return files.read_content(vault.path(name)).decode("utf-8")
     return ""

@@ -16,7 +16,7 @@ from memtool.git import ask, blob_of, refused, tell
 from memtool.history import limits
 
 BRANCH = "main"
-AUTHOR = {"user.name": "memtool", "user.email": "memtool@localhost"}  # for users who have told git no name
+AUTHOR = {"user.name": "memtool", "user.email": "memtool@localhost"}  # for users whose git knows no name
 OWN_DRIVER = "merge.memtool.driver"  # the one program that memtool itself names: see `memtool.history.driver`
 
 

@@ -25,7 +25,7 @@ from memtool.git import GitAnswer, ask, setting_of, tell
 from memtool.history import limits
 from memtool.history.commits import commit, signed
 from memtool.history.driver import install_driver
-from memtool.history.mending import complete_merge, locked, settle
+from memtool.history.mending import complete_merge, locked, settle, text_of
 from memtool.history.one_commit import commit_noted
 from memtool.history.repository import get_own_repository, uncommitted_files
 from memtool.history.rewriting import refuse_purged
@@ -122,45 +122,32 @@ def sync(
     """
     get_own_repository(vault.root, _PROGRAMS).refuse_programs()
     with locked(vault, "sync", timeout=limits.NETWORK):
-        return _sync(vault, wait, after_merge, before_commit, before_merge, join=join, edits=edits)
-
-
-def _sync(
-    vault: Vault,
-    wait: Callable[[int], None],
-    after_merge: Callable[[], None],
-    before_commit: Callable[[Sequence[str]], None] | None,
-    before_merge: Callable[[Remote], None],
-    *,
-    join: bool,
-    edits: bool,
-) -> Synced:
-    with locked(vault, timeout=limits.PATIENCE):
-        complete_merge(vault)
-    get_own_repository(vault.root).refuse_unfinished()
-    remote = find_remote(vault)
-    install_driver(vault)
-    received, aside = 0, dict[str, str]()
-    for attempt in range(1, limits.PUSHES + 1):
-        commit_noted(vault, _SINCE, before=before_commit)
-        if edits and (names := uncommitted_files(vault.root)):
-            with locked(vault, timeout=limits.PATIENCE):
-                commit(vault.root, names, f"Edits of {counted(len(names), 'file')}", is_ours=False)
-        fetch(vault, remote)
-        refuse_purged(vault.root, remote.tracked)
-        ahead, behind = distance(vault, remote)
-        if behind:
-            before_merge(remote)
-            aside |= _merge(vault, remote, behind, join=join)
-            received += behind
-            after_merge()
-            ahead, _ = distance(vault, remote)
-        if not ahead or _push(vault, remote):
-            waiting = uncommitted_files(vault.root)
-            return Synced(remote.name, received, ahead, unsolved(vault), waiting, aside)
-        wait(attempt)
-    hint = "Nothing is lost. Sync again in a moment."
-    raise RemoteFailed(f"another machine was quicker {limits.PUSHES} times in a row", hint=hint)
+        with locked(vault, timeout=limits.PATIENCE):
+            complete_merge(vault)
+        get_own_repository(vault.root).refuse_unfinished()
+        remote = find_remote(vault)
+        install_driver(vault)
+        received, aside = 0, dict[str, str]()
+        for attempt in range(1, limits.PUSHES + 1):
+            commit_noted(vault, _SINCE, before=before_commit)
+            if edits and (names := uncommitted_files(vault.root)):
+                with locked(vault, timeout=limits.PATIENCE):
+                    commit(vault.root, names, f"Edits of {counted(len(names), 'file')}", is_ours=False)
+            fetch(vault, remote)
+            refuse_purged(vault.root, remote.tracked)
+            ahead, behind = distance(vault, remote)
+            if behind:
+                before_merge(remote)
+                aside |= _merge(vault, remote, behind, join=join)
+                received += behind
+                after_merge()
+                ahead, _ = distance(vault, remote)
+            if not ahead or _push(vault, remote):
+                waiting = uncommitted_files(vault.root)
+                return Synced(remote.name, received, ahead, unsolved(vault), waiting, aside)
+            wait(attempt)
+        hint = "Nothing is lost. Sync again in a moment."
+        raise RemoteFailed(f"another machine was quicker {limits.PUSHES} times in a row", hint=hint)
 
 
 def find_remote(vault: Vault) -> Remote:
@@ -186,13 +173,7 @@ def find_remote(vault: Vault) -> Remote:
 def unsolved(vault: Vault) -> tuple[str, ...]:
     """Return the files of the vault that hold two texts between marks."""
     found = ask(vault.root, "grep", *_GREP, "-e", BEGIN, "--", timeout=60.0).out.split("\0")
-    return tuple(name for name in found if name and holds_two_texts(_text_of(vault, name)))
-
-
-def _text_of(vault: Vault, name: str) -> str:
-    with suppress(OSError, UnicodeDecodeError):
-        return files.read_content(vault.path(name)).decode("utf-8")
-    return ""
+    return tuple(name for name in found if name and holds_two_texts(text_of(vault, name)))
 
 
 def fetch(vault: Vault, remote: Remote) -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from memtool.errors import HistoryFailed, NoteChanged, NotWritable, OutsideVault, UsageError, VaultNotFound
 from memtool.git import tell
@@ -17,7 +17,7 @@ from memtool.history.repository import find_repository, has_commits, ignores, ma
 from memtool.resources import shipped
 from memtool.vault import files
 from memtool.vault.layout import SETTINGS_FILE, Vault, open_vault
-from memtool.vault.scan import is_note_name
+from memtool.vault.scan import scan
 from memtool.vault.state import write_state
 
 # Made although empty, to show where things go. git does not keep them: whoever writes there makes them again.
@@ -42,7 +42,7 @@ def make_vault(
 ) -> MadeVault:
     """Make a vault at *path*, or add to the folder there what it lacks. After an interruption, run it again.
 
-    *announce* is told in one sentence what takes long: the first commit of many notes.
+    *announce* gets a sentence about what takes long: the first commit of many notes.
 
     Raises:
         NotAVault, VaultTooNew, NotWritable, Busy, NoteChanged
@@ -175,12 +175,9 @@ def _is_unchanged(path: Path, text: str) -> bool:
         return False
 
 
-def _notes(root: Path) -> Iterator[str]:
-    """Return the notes and facts below *root*, without hidden folders, symlinks and repositories of their own."""
-    for folder, folders, names in os.walk(root):
-        base = os.path.relpath(folder, root).replace(os.sep, "/") + "/" if folder != os.fspath(root) else ""
-        there = [name for name in folders if name[0] != "."]
-        folders[:] = sorted(name for name in there if not os.path.exists(f"{folder}/{name}/.git"))  # noqa: PTH110
-        for name in sorted(names):
-            if name[0] != "." and is_note_name(name) and not os.path.islink(f"{folder}/{name}"):  # noqa: PTH114
-                yield base + name
+def _notes(root: Path) -> list[str]:
+    """Return the notes and facts below *root*, but for those in repositories of their own."""
+    stamps = scan(root).stamps
+    folders = {folder for ref in stamps for folder in PurePosixPath(ref).parents} - {PurePosixPath()}
+    foreign = tuple(f"{folder}/" for folder in folders if (root / folder / ".git").exists())
+    return sorted(ref for ref in stamps if not ref.startswith(foreign))

@@ -51,12 +51,6 @@ class _UndoneFile(NamedTuple):
     mode: str
 
 
-class _Restored(NamedTuple):
-    file: _UndoneFile
-    head: bytes | None
-    here: bytes | None
-
-
 def undo(vault: Vault, change: Change) -> Undone:
     """Take *change* back, in one commit of its files. What was written since, committed or not, stays.
 
@@ -73,23 +67,16 @@ def undo(vault: Vault, change: Change) -> Undone:
         staged = set(tell(vault.root, "diff", "--cached", "--name-only", "--no-renames", "-z").split("\0"))
         if found := [ref for ref in refs if ref in staged]:
             raise HistoryFailed(f"you have staged changes of {_named(found)}", hint="Commit or unstage them first.")
-        restored = _restored(vault, change)
-        wanted = [one.file.ref for one in restored if one.head != one.file.head]
+        steps, contents = _steps(vault, change)
+        wanted = tuple(step.ref for step in steps if step.is_committed)
         if not wanted:
             raise UsageError("there is nothing left of it to take back", hint="`memtool diff` shows what it did.")
-        refuse_purged_texts(vault.root, ((one.file.here, one.here) for one in restored))
-        steps = [_step(one) for one in restored]
+        refuse_purged_texts(vault.root, contents)
         note_plan(vault.root, {"undoes": change.commit, "message": _message(change), "steps": steps})
         for step in steps:
             write_step(vault, step)
         made = commit_steps(vault, repository, steps, _message(change))
-        return Undone(change, made, tuple(wanted))
-
-
-def _step(one: _Restored) -> UndoStep:
-    expected = None if one.file.here is None else files.content_hash(one.file.here)
-    here, head = (None if data is None else base64.b64encode(data).decode() for data in (one.here, one.head))
-    return UndoStep(one.file.ref, expected, here, head, one.file.mode, one.head != one.file.head)
+        return Undone(change, made, wanted)
 
 
 def _check(change: Change) -> None:
@@ -103,26 +90,30 @@ def _check(change: Change) -> None:
         raise UsageError("a merge of two histories cannot be taken back as a whole", hint=hint)
 
 
-def _restored(vault: Vault, change: Change) -> list[_Restored]:
-    """Return each file of *change* with the content that the undoing gives it.
+def _steps(vault: Vault, change: Change) -> tuple[list[UndoStep], list[tuple[bytes | None, bytes | None]]]:
+    """Return the steps that undo *change*, and the content of each file in the folder, as it is and as it is to be.
 
     Raises:
-        HistoryFailed: some were changed since in the same places; they are named.
+        HistoryFailed: some files were changed since in the same places; they are named.
     """
-    restored, changed = [], []
-    said = tell(vault.root, "diff-tree", "-r", "--raw", "--no-renames", "-z", f"{change.commit}^", change.commit)
-    words = said.split("\0")
+    steps, contents, changed = [], [], []
+    listed = tell(vault.root, "diff-tree", "-r", "--raw", "--no-renames", "-z", f"{change.commit}^", change.commit)
+    words = listed.split("\0")
     for file in (_file(vault, change, words[at], words[at + 1]) for at in range(0, len(words) - 1, 2)):
         try:
             head = _taken_back(vault, file, file.head)
             here = head if file.here == file.head else _taken_back(vault, file, file.here)
-            restored.append(_Restored(file, head, here))
         except _ChangedSince:
             changed.append(file.ref)
+            continue
+        expected = None if file.here is None else files.content_hash(file.here)
+        packed = [None if data is None else base64.b64encode(data).decode() for data in (here, head)]
+        steps.append(UndoStep(file.ref, expected, packed[0], packed[1], file.mode, head != file.head))
+        contents.append((file.here, here))
     if changed:
         hint = f"`memtool log {changed[0]}` lists what came later: take that back first, or use an editor."
         raise HistoryFailed(f"it cannot be taken back, because {_named(changed)} changed since", hint=hint)
-    return restored
+    return steps, contents
 
 
 class _ChangedSince(Exception):

@@ -122,8 +122,8 @@ def add_sessions(text: str, sessions: Iterable[tuple[DailySession, bool]], *, la
             session.session_id if re.fullmatch(r"\w[\w.+-]*", session.session_id) else session_name(session.session_id)
         )
         topic = one_line(session.topic) or name
-        told = link(topic, f"../sessions/{name}.md") if has_note else f"{topic.lstrip('[') or name} (session {name})"
-        line = _start(session.minute, _plain(session.project)) + told
+        shown = link(topic, f"../sessions/{name}.md") if has_note else f"{topic.lstrip('[') or name} (session {name})"
+        line = _start(session.minute, _plain(session.project)) + shown
         if own := next(filter(None, map(listed.find, (name, *session.former))), None):
             own.key = name
             if listed.is_in_time(own, session.minute):

@@ -116,28 +116,24 @@ class ForgottenTexts:
         """Return whether a sentence or a line of *text* says any of it."""
         if not (self._marks or self._letters):
             return False
-        return any(map(self._is, dict.fromkeys([*sentences(one_line(text)), *_sentences_by_line(text)])))
+        by_line = (each for line in text.splitlines() for each in sentences(line))
+        return any(map(self._is, dict.fromkeys([*sentences(one_line(text)), *by_line])))
 
     def hidden_in(self, text: str) -> str:
         """Return *text* with `HIDDEN` for each sentence that says any of it; for a paragraph, where lines cut it."""
         if not self.is_in(text):
             return text
-        return "\n\n".join(map(self._hidden, text.split("\n\n")))
-
-    def _hidden(self, paragraph: str) -> str:
-        lines = [[HIDDEN if self._is(each) else each for each in sentences(line)] for line in paragraph.split("\n")]
-        shown = "\n".join(map(" ".join, lines))
-        return HIDDEN if self.is_in(shown.replace(HIDDEN, "")) else shown
+        shown = []
+        for paragraph in text.split("\n\n"):
+            lines = [[HIDDEN if self._is(one) else one for one in sentences(line)] for line in paragraph.split("\n")]
+            shown.append("\n".join(map(" ".join, lines)))
+        return "\n\n".join(HIDDEN if self.is_in(one.replace(HIDDEN, "")) else one for one in shown)
 
     def _is(self, said: str) -> bool:
         own = _letters(said)
         held = (one in own or (len(own) >= _LEAST_PART and own in one) for one in self._letters)
         in_other_words = is_telling(said) and is_said(words(said), self._words, _NEARLY)
         return any(held) or in_other_words or is_forgotten(said, self._marks)
-
-
-def _sentences_by_line(text: str) -> list[str]:
-    return [each for line in text.splitlines() for each in sentences(line)]
 
 
 def held_parts(text: str, gone: Sequence[str], *, whole: bool) -> list[str]:
@@ -199,8 +195,8 @@ def _named(text: str) -> str:
     title, asked = blocks.get("title"), blocks.get("asked")
     if not (title and asked and read_line(title.lines[0].rstrip())[2] == NAMELESS):
         return text
-    told = shortened(read_line(asked.lines[0].rstrip())[2], limits.ASKED_TITLE)
-    return with_parts(text, lambda block: block._replace(lines=(f"# {told}",)) if block.key == "title" else block)
+    named = f"# {shortened(read_line(asked.lines[0].rstrip())[2], limits.ASKED_TITLE)}"
+    return with_parts(text, lambda block: block._replace(lines=(named,)) if block.key == "title" else block)
 
 
 def _kept_of(block: NoteBlock, gone: set[str]) -> NoteBlock | None:

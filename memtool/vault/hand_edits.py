@@ -10,7 +10,7 @@ nested in it.
     gone                                                       nothing, but an item that is new to the note is added
     no part of the format                                      the same bytes in the same place
 
-Items are told apart by what they say, so an item that its owner changed is one that is gone and one that is added. A
+Items differ by what they say, so an item that its owner changed is one that is gone and one that is added. A
 note of an earlier version is first put into the form of today.
 """
 
@@ -175,15 +175,15 @@ def _listed(block: NoteBlock | None) -> list[NoteItem]:
 def _merge_section(base: NoteBlock | None, current: NoteBlock, wanted: NoteBlock | None) -> NoteBlock | None:
     now, new = items_in(current), items_in(wanted)
     items = _three_way(items_in(base), now, new)
-    if wanted and _told(items) == _told(new):
+    if wanted and _texts(items) == _texts(new):
         return wanted
     is_named_so = wanted is None or wanted.lines[0].strip() == current.lines[0].strip()
-    if _told(items) == _told(now) and is_named_so:
+    if _texts(items) == _texts(now) and is_named_so:
         return current
     return with_items(wanted or current, items) if items else None
 
 
-def _told(items: Iterable[NoteItem]) -> list[str]:
+def _texts(items: Iterable[NoteItem]) -> list[str]:
     return [says for item in items for says in (item.says, *(f"  {below.says}" for below in item.below))]
 
 

@@ -194,7 +194,9 @@ def read_file(path: Path, name: str, ref: Ref, *, level: int, max_bytes: int, da
     readable = Note(note.ref, note.text) if isinstance(note, BrokenNote) else note
     kind = kind_of(name, readable.field("type"), daily=daily)
     ref = _located(ref, readable.text)
-    start, end, text = _lines_of(readable.text, ref) if ref.first else _at_level(readable, level)
+    whole = (1, readable.text.rstrip("\n").count("\n") + 1)
+    text = {SUMMARY: readable.summary, OVERVIEW: overview(readable.body)}.get(level, readable.text)
+    start, end, text = _lines_of(readable.text, ref) if ref.first else (*whole, text)
     return Reading(
         path=name,
         start_line=start,
@@ -206,11 +208,6 @@ def read_file(path: Path, name: str, ref: Ref, *, level: int, max_bytes: int, da
         fields=dict(readable.fields),
         problem=UNSOLVED if holds_two_texts(note.text) else note.reason if isinstance(note, BrokenNote) else "",
     )
-
-
-def _at_level(note: Note, level: int) -> tuple[int, int, str]:
-    text = {SUMMARY: note.summary, OVERVIEW: overview(note.body)}.get(level, note.text)
-    return 1, note.text.rstrip("\n").count("\n") + 1, text
 
 
 def _lines_of(text: str, ref: Ref) -> tuple[int, int, str]:

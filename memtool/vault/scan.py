@@ -1,7 +1,7 @@
 """One walk over the vault: which notes lie there, and what changed since they were read.
 
 Some files outside the vault are read, too, where they lie, and never changed. Their refs are absolute paths, so that
-they can be told from those of the vault, and opened:
+they differ from those of the vault, and can be opened:
 
     ~/.claude/projects/<folder>/memory/*.md     the client's own memory, of the project that lies in that folder
     [knowledge] folders                         other Markdown of the user, which belongs to no project

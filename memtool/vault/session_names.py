@@ -26,8 +26,11 @@ def note_of(vault: Vault, session: str) -> str:
     recorded = recorded_ref(vault, session)
     named = [f"{FOLDER}{session}.md"] if PurePosixPath(session).name == session else []
     refs = [*filter(None, [recorded]), *named, session_ref(session)]
-    places = [place for ref in refs for place in (ref, f"{ARCHIVE}{ref}")]
-    return next((ref for ref in places if _is_note(vault, ref)), session_ref(session))
+    for ref in (place for each in refs for place in (each, f"{ARCHIVE}{each}")):
+        with suppress(MemtoolError, OSError, ValueError):
+            if vault.path(ref).is_file():
+                return ref
+    return session_ref(session)
 
 
 def recorded_ref(vault: Vault, session: str) -> str:
@@ -73,9 +76,3 @@ def _session_in(vault: Vault, ref: str) -> str:
         if re.search(r"(?m)^session:", head):
             return session_of("", head if "\n---" in head[3:] else f"{head}\n---\n")
     return ""
-
-
-def _is_note(vault: Vault, ref: str) -> bool:
-    with suppress(MemtoolError, OSError, ValueError):
-        return vault.path(ref).is_file()
-    return False

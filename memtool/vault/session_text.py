@@ -117,10 +117,6 @@ def _escaped(text: str) -> str:
     return f"\\{text}" if re.match(_MEANS_OF_ITEM, text) else text
 
 
-def _unescaped(text: str) -> str:
-    return text[1:] if text.startswith("\\") and re.match(_MEANS_OF_ITEM, text[1:]) else text
-
-
 def escaped_line(text: str) -> str:
     """Return *text* as a line of its own that is nothing but a sentence."""
     if re.match(_MEANS_OF_LINE, text) or _asked_in(text):
@@ -152,7 +148,8 @@ def read_statement(section: str, value: str, *, is_below: bool = False) -> Line:
     author = author or default_author(role)
     if role == RULE and author == USER and len(text) > 2 and (text[0], text[-1]) == ("“", "”"):
         return Line(text[1:-1], RULE, author)
-    return Line(_unescaped(text), role, author)
+    is_escaped = text.startswith("\\") and re.match(_MEANS_OF_ITEM, text[1:])
+    return Line(text[1:] if is_escaped else text, role, author)
 
 
 def _refuted(text: str) -> str:
@@ -254,11 +251,6 @@ def one_of(name: str) -> str:
     return "|".join(map(re.escape, all_labels("session")[name]))
 
 
-@cache
-def _more_files() -> str:
-    return one_of("more_files").replace("N", r"(\d{1,9})")
-
-
 def print_file(name: str) -> str:
     """Return the name of a file as an item of the list."""
     line = one_line(name).replace("`", "'")
@@ -268,10 +260,10 @@ def print_file(name: str) -> str:
 def parse_files(lines: Iterable[str]) -> tuple[tuple[str, ...], int]:
     """Return the files that are named, and how many more there are."""
     files: list[str] = []
-    more = 0
+    more, more_files = 0, one_of("more_files").replace("N", r"(\d{1,9})")
     for line in lines:
         named = line
-        if match := re.fullmatch(rf"(.*?)[,，]?\s*[(（]?(?:{_more_files()})[)）]?", line):
+        if match := re.fullmatch(rf"(.*?)[,，]?\s*[(（]?(?:{more_files})[)）]?", line):
             named, more = match[1], more + sum(int(count) for count in match.groups()[1:] if count)
         files += [code or plain.strip() for code, plain in re.findall(_FILE, named)]
     return tuple(files), more
@@ -284,14 +276,6 @@ def is_old(text: str) -> bool:
     lines = text.split("\n")
     if any(line.startswith("## ") and line[3:].strip().casefold() in names_of_labels() for line in lines):
         return False
-    return text.startswith("   - ") or any("**" in line and _old_label(line) in _labels() for line in lines)
-
-
-def _old_label(line: str) -> str:
-    match = re.match(r"(?:\d+\. |- )\*\*([^*]+)\*\*[:：]", line)
-    return match[1] if match else ""
-
-
-@cache
-def _labels() -> frozenset[str]:
-    return frozenset(word for words in all_labels("session").values() for word in words)
+    labels = (re.match(r"(?:\d+\. |- )\*\*([^*]+)\*\*[:：]", line) for line in lines if "**" in line)
+    known = {word for words in all_labels("session").values() for word in words}
+    return text.startswith("   - ") or any(match and match[1] in known for match in labels)

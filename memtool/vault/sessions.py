@@ -42,7 +42,7 @@ from memtool.vault.session_text import (
 if TYPE_CHECKING:
     from memtool.vault.note import Note
 
-TOLD = ("request", "investigated", "learned", "completed", "next_steps")  # of a summary by who worked
+SUMMARY_PARTS = ("request", "investigated", "learned", "completed", "next_steps")  # of a summary by who worked
 _DIGITS = 16  # of a hash, in hexadecimal
 _MARKS = r"[\s\"'`“”„「」*]+"
 _ROLES_OF_PARTS = {"title": TITLE, "asked": ASKED, "files": "", "links": ""}
@@ -81,7 +81,7 @@ class SessionNote(NamedTuple):
         client: the agent's client, where it was another one than Claude Code.
         size: of its transcript, in bytes; 0 where there is none.
         writer: `claude`, `rules`, the name of a provider, `agent` for a summary that the agent gave; empty if unknown.
-        told: the parts of a summary that the agent gave by itself, as `TOLD` names them.
+        parts: the parts of a summary that the agent gave by itself, as `SUMMARY_PARTS` names them.
         tags: words without `#`.
         aliases: names that its file had before.
         links: text and target of each link, relative to the folder of the note.
@@ -95,7 +95,7 @@ class SessionNote(NamedTuple):
     client: str = ""
     size: int = 0
     writer: str = ""
-    told: Mapping[str, str] = {}
+    parts: Mapping[str, str] = {}
     tags: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
     links: tuple[tuple[str, str], ...] = ()
@@ -132,7 +132,8 @@ def parse_session(text: str) -> SessionNote:
         files=files,
         more_files=more_files,
     )
-    fields = _fields(text)
+    matter = split_front_matter(text.removeprefix("\ufeff").replace("\r\n", "\n"))[0] or ""
+    fields, tags = plain_fields(matter), re.search(r"(?m)^tags: *\[(.*)\]", matter)
     updated = fields.get("updated") or first.get("updated", "")[:16]
     return SessionNote(
         id=fields.get("session") or first.get("id", ""),
@@ -143,8 +144,8 @@ def parse_session(text: str) -> SessionNote:
         client=fields.get("client", ""),
         size=int(size) if (size := fields.get("size", "")).isdecimal() and len(size) < 18 else 0,
         writer=fields.get("writer", ""),
-        told=told_in(fields),
-        tags=_tags(text),
+        parts=summary_parts_in(fields),
+        tags=tuple(re.findall(r"[^\s,\"']+", tags[1])) if tags else (),
         links=tuple(link for line in found.get("links", ()) for link in find_links(line.text)),
         draft=draft,
     )
@@ -159,9 +160,9 @@ def lines_of(text: str, heading: str = "") -> list[Line]:
     return [line for part, line in _parts(text, heading) if part in ("title", "summary", "asked", "line")]
 
 
-def told_in(fields: Mapping[str, object]) -> dict[str, str]:
+def summary_parts_in(fields: Mapping[str, object]) -> dict[str, str]:
     """Return the parts of a summary by who worked that the front matter of a session's note holds."""
-    return {name: value for name in TOLD if isinstance(value := fields.get(name), str) and value}
+    return {name: value for name in SUMMARY_PARTS if isinstance(value := fields.get(name), str) and value}
 
 
 def session_title(note: Note) -> str:
@@ -218,19 +219,9 @@ def _front_matter(note: SessionNote) -> str:
         written["tags"] = f"[{', '.join(map(quoted, tags))}]"
     if note.aliases:
         written["aliases"] = f"[{', '.join(map(quoted, note.aliases))}]"
-    told = ((name, note.told.get(name, "").strip()[: limits.SUMMARY_PART]) for name in TOLD)
-    written |= {name: json.dumps(text, ensure_ascii=False) for name, text in told if text}
+    parts = ((name, note.parts.get(name, "").strip()[: limits.SUMMARY_PART]) for name in SUMMARY_PARTS)
+    written |= {name: json.dumps(text, ensure_ascii=False) for name, text in parts if text}
     return "".join(f"{name}: {value}\n" for name, value in written.items())
-
-
-def _fields(text: str) -> dict[str, str]:
-    matter = split_front_matter(text.removeprefix("\ufeff").replace("\r\n", "\n"))[0]
-    return plain_fields(matter) if matter else {}
-
-
-def _tags(text: str) -> tuple[str, ...]:
-    found = re.search(r"(?m)^tags: *\[(.*)\]", text.partition("\n---")[0])
-    return tuple(re.findall(r"[^\s,\"']+", found[1])) if found else ()
 
 
 def _sections(lines: Iterable[Line], names: Mapping[str, str]) -> Iterator[str]:
@@ -240,8 +231,8 @@ def _sections(lines: Iterable[Line], names: Mapping[str, str]) -> Iterator[str]:
             of_section.setdefault(section_of(line.role), []).append(line._replace(text=said))
     for section in SECTIONS:
         if found := of_section.get(section):
-            told = _done(found, names) if section == "done" else (f"- {print_statement(line, names)}" for line in found)
-            yield "\n".join([f"## {names[section]}", *told])
+            plain = (f"- {print_statement(line, names)}" for line in found)
+            yield "\n".join([f"## {names[section]}", *(_done(found, names) if section == "done" else plain)])
 
 
 def _done(lines: Iterable[Line], names: Mapping[str, str]) -> Iterator[str]:
@@ -307,7 +298,11 @@ def in_form_of_today(text: str) -> str:
     plain = text.replace("\r\n", "\n")
     lines = plain.split("\n")
     start = split_front_matter(plain)[1] - 1
-    body = render_session(parse_session(plain), language=_language_of(plain)).partition("---\n\n")[2]
+    found = {
+        code: sum(f"**{word}**" in text for word in labels_in("session", code).values()) for code in label_languages()
+    }
+    language = max(found, key=lambda code: found[code])
+    body = render_session(parse_session(plain), language=language).partition("---\n\n")[2]
     own = "\n".join(_own_lines(lines[start:])).strip("\n")
     today = "\n".join([*lines[:start], "", body]) + (f"\n{own}\n" if own else "")
     return today.replace("\n", "\r\n") if "\r\n" in text else today
@@ -326,11 +321,3 @@ def _own_lines(lines: Sequence[str]) -> Iterator[str]:
         is_titled = is_titled or part == "title"
         if not is_ours or is_quoted:
             yield line
-
-
-def _language_of(text: str) -> str:
-    """Return the language of the labels of a note."""
-    found = {
-        code: sum(f"**{word}**" in text for word in labels_in("session", code).values()) for code in label_languages()
-    }
-    return max(found, key=lambda code: found[code])

@@ -35,7 +35,7 @@ from memtool.vault.kinds import FACT, SESSION
 from memtool.vault.memory import Found, Location, Memory
 from memtool.vault.project_area import shown_path
 from memtool.vault.session_names import session_at
-from memtool.vault.sessions import TOLD, Line, SessionNote, lines_of, parse_session
+from memtool.vault.sessions import SUMMARY_PARTS, Line, SessionNote, lines_of, parse_session
 from memtool.web import limits
 from memtool.web.request_search import SearchAsked, search_vault
 from memtool.workspace import Workspace
@@ -214,7 +214,7 @@ def find_observation(work: Workspace, wanted: str) -> dict[str, Any] | None:
     if event.kind != SESSION or not one.session:
         return one.fields()
     summary = _summary(work, event.path, _text(work, event.path))._asdict()
-    return {**one.fields(), **{name: summary[name] for name in ("outcome", *TOLD)}, "id": wanted}
+    return {**one.fields(), **{name: summary[name] for name in ("outcome", *SUMMARY_PARTS)}, "id": wanted}
 
 
 def _facts_of(work: Workspace, one: Observation) -> tuple[str, ...]:
@@ -288,8 +288,8 @@ def _summary(work: Workspace, ref: str, text: str) -> SessionSummary:
     asked = draft.asked or next((line.text for line in draft.lines if line.role == ASKED), draft.title)
 
     def part(name: str, *roles: str) -> tuple[str, ...]:
-        if note.told:
-            return tuple(filter(None, [note.told.get(name)]))
+        if note.parts:
+            return tuple(filter(None, [note.parts.get(name)]))
         return tuple(line.text for line in draft.lines if line.role in roles)
 
     return SessionSummary(
@@ -297,8 +297,8 @@ def _summary(work: Workspace, ref: str, text: str) -> SessionSummary:
         session_at(work.vault, ref),
         note.project,
         note.updated.replace(" ", "T"),
-        note.told.get("completed") or draft.summary or draft.title,
-        note.told.get("request") or asked,
+        note.parts.get("completed") or draft.summary or draft.title,
+        note.parts.get("request") or asked,
         part("investigated", "refuted"),
         part("learned", "decision", "rule", "finding", "fix"),
         part("completed", ""),

@@ -29,7 +29,7 @@ from memtool.memory.search import read_turns
 from memtool.text.lines import cut, one_line
 from memtool.vault.layout import area_folder
 from memtool.vault.project_area import area_name, remembered_folders
-from memtool.vault.sessions import TOLD
+from memtool.vault.sessions import SUMMARY_PARTS
 from memtool.vault.state import read_state
 from memtool.web import limits
 from memtool.web.calls import Body, example
@@ -288,7 +288,7 @@ def add_session_calls(app: FastAPI, open_workspace: OpenWorkspace) -> None:
         work = goes_on(asked)
         said = _told(asked)
         if not said:
-            raise UsageError("nothing is said", hint=f"Give one of {', '.join(TOLD)}, last_assistant_message.")
+            raise UsageError("nothing is said", hint=f"Give one of {', '.join(SUMMARY_PARTS)}, last_assistant_message.")
         _keep_parts(work, asked)
         kept = tell(work, "Stop", asked.session_id, last_assistant_message=said)
         return answer(work, asked.session_id, kept=kept)
@@ -319,7 +319,7 @@ def _keep_parts(work: Workspace, asked: SummaryAsked) -> None:
     """Keep the parts of a summary; what was asked for is the prompt of a session of which none is known."""
     if asked.request and not status_of(work, asked.session_id).prompts:
         tell(work, "UserPromptSubmit", asked.session_id, prompt=asked.request)
-    parts = {name: text for name, text in asked.model_dump(include=set(TOLD)).items() if text}
+    parts = {name: text for name, text in asked.model_dump(include=set(SUMMARY_PARTS)).items() if text}
     if parts:
         tell_summary(work, asked.session_id, parts)
 

@@ -249,8 +249,8 @@ DRAFTS = st.builds(
 
 @given(DRAFTS, st.sampled_from(["en", "zh"]))
 def test_what_memtool_wrote_is_read_back_to_the_byte(draft: Draft, language: str) -> None:
-    told = {"request": 'two\nlines “und” 引号 \\ "'}
-    note = SessionNote("id: #1", "shop: 网店", "2026-03-02", "2026-03-02 14:30", "fix/登录", told=told, draft=draft)
+    parts = {"request": 'two\nlines “und” 引号 \\ "'}
+    note = SessionNote("id: #1", "shop: 网店", "2026-03-02", "2026-03-02 14:30", "fix/登录", parts=parts, draft=draft)
     text = render_session(note, language=language)
     read = parse_session(text)
     assert render_session(read, language=language) == text
@@ -261,11 +261,11 @@ def test_what_memtool_wrote_is_read_back_to_the_byte(draft: Draft, language: str
 def test_a_text_never_becomes_another_part(draft: Draft) -> None:
     text = render_session(SessionNote("x", draft=draft))
     read = parse_session(text).draft
-    told = {(" ".join(line.text.replace("`", "'").split()), line.role) for line in read.lines}
+    parts = {(" ".join(line.text.replace("`", "'").split()), line.role) for line in read.lines}
     for line in draft.lines:
         said = one_line(line.text)
         if said and line.role not in (FINDING, REFUTED):
-            assert (" ".join(said.replace("`", "'").split()), line.role) in told or (line.role == ASKED)
+            assert (" ".join(said.replace("`", "'").split()), line.role) in parts or (line.role == ASKED)
     allowed = {line.role for line in draft.lines} | {ASKED, REFUTED}
     assert {line.role for line in read.lines} <= allowed
     assert read.asked == one_line(draft.asked)
@@ -335,7 +335,7 @@ def test_a_note_of_an_earlier_version_is_read_into_the_same_values() -> None:
     asked = "登录在 Safari 里失败"
     assert note._replace(draft=Draft()) == SessionNote(
         project="shop", date="2026-02-10", updated="2026-02-10 14:30", branch="fix/登录", client="codex", size=77,
-        told={"request": "登录"},
+        parts={"request": "登录"},
     )  # fmt: skip
     assert bare(note.draft) == Draft(
         title="fixed by SameSite=None",

@@ -53,7 +53,7 @@ from memtool.capture.transcript.text import (
 from memtool.capture.turns import OPENING, Conversation, Step, Steps
 from memtool.clients import CLIENTS
 from memtool.errors import TranscriptUnreadable
-from memtool.vault.sessions import TOLD, told_in
+from memtool.vault.sessions import SUMMARY_PARTS, summary_parts_in
 
 _TOLD_TOOLS = EDITING_TOOLS | {PLANNING_TOOL, SHELL_TOOL}  # of all others it only counts that one was used
 
@@ -134,7 +134,7 @@ class _Session:
         elif kind == "system" and record.get("subtype") == "compact_boundary":
             self._add(record, Step("compaction"))
         elif kind == "system" and record.get("subtype") == TOLD_SUMMARY and self.client:
-            self._told = told_in({name: self._clean(text_at(record, name), limits.LAST_MESSAGE) for name in TOLD})
+            self._told = summary_parts_in({name: self._clean(text_at(record, name), limits.LAST_MESSAGE) for name in SUMMARY_PARTS})
         elif kind in TITLES:
             key = kind, text_at(record, "leafUuid")
             if key in self._titles or len(self._titles) < limits.TITLES:
