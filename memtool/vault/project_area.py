@@ -33,6 +33,7 @@ _AS_WRITTEN = rb"---\n(?:(?!---)[^\n]*\n)*?identities: \[(%s(?:, %s)*)\]\n" % (_
 _HOST = r"(?:[^/\s]*@)?(\[[^\]/\s]*\]|[^:/@\s]{2,})"  # without the user; one letter would be a Windows drive
 _URL = rf"(?i:(?!file:)[a-z][a-z0-9+.-]*://{_HOST}(?::\d*)?/([^?#\n]+).*)"
 _SCP = rf"{_HOST}:(?!//|:)(.+)"
+_MEMORY = "projects.json"  # in `.memtool`
 _PREFERRED = ("origin", "upstream")
 _WORKTREES = r"(?i:(.*?)[-_.]?worktrees)"  # what a folder of worktrees is called
 
@@ -59,11 +60,19 @@ def find_project(path: Path, *, quick: bool = False) -> Project:
     Of a folder that is gone, the repository tells that it lay in. Where git is not *quick* enough, or cannot be asked,
     the project is *path* itself, with a notice.
     """
-    folder = _absolute(path.parent if path.is_file() else path)
+    # Not resolved: git follows symlinks, and without git both paths are identities.
+    folder = Path(os.path.abspath(path.parent if path.is_file() else path))  # noqa: PTH100
     if not folder.exists():
         return _project_of_gone(folder, quick=quick)
     try:
-        answer = _ask(folder, "rev-parse", "--show-toplevel", "--git-dir", "--git-common-dir", timeout=_patience(quick))
+        answer = _ask(
+            folder,
+            "rev-parse",
+            "--show-toplevel",
+            "--git-dir",
+            "--git-common-dir",
+            timeout=limits.QUICK_GIT if quick else limits.GIT,
+        )
     except HistoryFailed as error:
         return _plain_folder(folder, str(error))
     lines = answer.out.splitlines()
@@ -155,12 +164,20 @@ def short_id(root: Path) -> str:
     """Return twelve hexadecimal digits made of the project root's absolute path."""
     import hashlib  # a hook does without
 
-    return hashlib.sha256(os.fsencode(_absolute(root))).hexdigest()[:12]
+    return hashlib.sha256(os.path.abspath(os.fsencode(root))).hexdigest()[:12]  # noqa: PTH100
 
 
 def _remote(root: Path, *, quick: bool) -> str:
     # Not `git remote get-url`: it applies the user's own rewriting, which differs from machine to machine.
-    answer = _ask(root, "config", "--local", "-z", "--get-regexp", r"^remote\..*\.url$", timeout=_patience(quick))
+    answer = _ask(
+        root,
+        "config",
+        "--local",
+        "-z",
+        "--get-regexp",
+        r"^remote\..*\.url$",
+        timeout=limits.QUICK_GIT if quick else limits.GIT,
+    )
     urls: dict[str, str] = {}
     for entry in answer.out.split("\0"):
         key, _, url = entry.partition("\n")
@@ -173,10 +190,6 @@ def _ask(folder: Path, *args: str, timeout: float) -> GitAnswer:
     from memtool.git import ask  # mostly the area is remembered, and git not asked
 
     return ask(folder, *args, timeout=timeout)
-
-
-def _patience(quick: bool) -> float:
-    return limits.QUICK_GIT if quick else limits.GIT
 
 
 def _root_commit(root: Path, *, quick: bool) -> str:
@@ -197,10 +210,6 @@ def _comparable(identity: str) -> str:
     if identity.startswith(("path:", "commit:")):
         return identity
     return (normalise_remote(identity) or identity).casefold()
-
-
-def _absolute(path: Path) -> Path:
-    return Path(os.path.abspath(path))  # noqa: PTH100  (git follows symlinks, and else both paths are identities)
 
 
 class ProjectArea(NamedTuple):
@@ -302,7 +311,7 @@ def known_projects(vault: Vault) -> dict[str, tuple[str, ...]]:
 def remembered_folders(vault: Vault) -> dict[str, Any]:
     """Return the remembered folders with their entries: mostly a list of the area's name, its root, and more."""
     try:
-        entries = json.loads(read_state(_memory_path(vault), largest=limits.KNOWN_FOLDERS_FILE))
+        entries = json.loads(read_state(vault.state_path / _MEMORY, largest=limits.KNOWN_FOLDERS_FILE))
     except (OSError, ValueError, RecursionError):
         return {}
     return entries if isinstance(entries, dict) else {}
@@ -407,10 +416,6 @@ def _broken_identities(text: str) -> tuple[str, ...]:
     return tuple(name for item in items if (name := item.strip().removeprefix("- ").strip(" \t\r\"'{}")))
 
 
-def _memory_path(vault: Vault) -> Path:
-    return vault.state_path / "projects.json"
-
-
 def _remembered(vault: Vault, folder: Path, now: float) -> _KnownFolder | None:
     match remembered_folders(vault).get(str(folder)):
         case [str(name), str(root), int() | float() as found_at, bool(registered)] if (
@@ -425,7 +430,9 @@ def _remember(vault: Vault, folder: Path, entry: _KnownFolder) -> None:
         entries = remembered_folders(vault)
         entries.pop(str(folder), None)  # so that it comes last, as the newest
         entries[str(folder)] = [entry.area.name, os.fspath(entry.area.root), entry.found_at, entry.registered]
-        write_state(_memory_path(vault), json.dumps(dict(list(entries.items())[-limits.KNOWN_FOLDERS :])).encode())
+        write_state(
+            vault.state_path / _MEMORY, json.dumps(dict(list(entries.items())[-limits.KNOWN_FOLDERS :])).encode()
+        )
 
 
 def shown_path(path: str, root: Path | None, home: Path) -> str:

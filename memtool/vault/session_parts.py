@@ -167,13 +167,6 @@ def _item(lines: Sequence[str], below: Sequence[NoteItem] = ()) -> NoteItem:
     return NoteItem(says_of(lines), tuple(lines), tuple(below))
 
 
-def lines_of_item(item: NoteItem) -> Iterator[str]:
-    """Give the lines of *item* and of what is nested in it."""
-    yield from item.lines
-    for below in item.below:
-        yield from below.lines
-
-
 def listed_items(value: str) -> list[NoteItem]:
     """Return the items of a list on one line; a comma within code, quotes or a link separates nothing."""
     ends, closing = [-1], ""
@@ -190,7 +183,8 @@ def listed_items(value: str) -> list[NoteItem]:
 
 def with_items(section: NoteBlock, items: Iterable[NoteItem]) -> NoteBlock:
     """Return *section* with other *items*."""
-    return NoteBlock(section.key, (section.lines[0], *(line for item in items for line in lines_of_item(item))))
+    lines = (line for item in items for each in (item, *item.below) for line in each.lines)
+    return NoteBlock(section.key, (section.lines[0], *lines))
 
 
 def with_parts(text: str, change: Callable[[NoteBlock], NoteBlock | None]) -> str:
