@@ -35,7 +35,7 @@ def test_two_machines_come_together_by_command(memtool: Memtool, tmp_path: Path)
     assert "not committed: 'MEMORY.md'" in memtool("sync", *two).err
     ran = memtool("sync", "--edits", *two)
     assert "conflicts in MEMORY.md: keep the right version, with an editor" in ran.err
-    assert "two texts stand between marks in MEMORY.md" in memtool("doctor", *two).out
+    assert "conflict marks in MEMORY.md" in memtool("doctor", *two).out
     git(machines.two.root, "config", "--unset", "merge.memtool.driver")
     assert "this clone does not know what merges the notes of two machines" in memtool("doctor", *two).out
     (machines.two.root / "mine.md").write_text("x")
