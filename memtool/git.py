@@ -49,7 +49,7 @@ def program_of(folder: Path, *args: str) -> list[str]:
 
 
 def environment() -> dict[str, str]:
-    """Return the environment in which git finds this repository, and asks nobody."""
+    """Return the environment in which git finds this repository, and never prompts."""
     environ = {name: value for name, value in settings.environment().items() if name not in _FOREIGN}
     return {**environ, **_OWN}
 

@@ -115,7 +115,7 @@ def with_files(vault: Vault, changes: Sequence[Change]) -> list[Change]:
 def find_change(vault: Vault, named: str = "") -> Change:
     """Return the change that *named* means, with its files: its number in the log, or the beginning of its id.
 
-    Without a name it is the newest one that memtool made and nobody took back.
+    Without a name it is the newest one that memtool made and that was not taken back.
 
     Raises:
         UsageError: there is none.
@@ -175,7 +175,7 @@ class Origin(NamedTuple):
 
     Args:
         first, last: the lines, counted from 1.
-        text: what stands there.
+        text: of these lines.
         change: what brought them; None where they are in no commit yet.
         session: the id of the session that they come from, with `#` and its turn where that is known; else empty.
     """

@@ -48,8 +48,8 @@ def commit(
     """Commit the files *names*, relative to the top level of *repository*; return the commit, empty if none changed.
 
     A file that is gone is committed as removed. What the user has staged stays staged and out of this commit. Folders,
-    and files that git ignores or cannot read, are left out. Hooks do not run and nothing is signed: there may be nobody
-    to ask. Each step may take *timeout* seconds; None sets no limit.
+    and files that git ignores or cannot read, are left out. Hooks do not run and nothing is signed: the user may not
+    be there to be asked. Each step may take *timeout* seconds; None sets no limit.
     A change that *is_ours* is known as such to `memtool log` and `memtool undo`. *author* is as in `Vault`.
 
     Raises:

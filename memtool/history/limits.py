@@ -15,3 +15,4 @@ UNCOMMITTED = 16_777_216  # bytes; a list that is larger was not written by memt
 SHORT_COMMIT = 10  # digits
 SUBJECT = 72  # columns
 NAMED_FILES = 5  # in a sentence
+REFERENCE = 4_096  # bytes of a file by which git names a commit or a branch

@@ -130,7 +130,7 @@ def merge_prose(base: str, ours: str, theirs: str, *, as_list: bool = False) -> 
 
 
 def _units(text: str) -> list[str]:
-    """Return the lines of *text*; what stands between marks, and a generated section, is one unit."""
+    """Return the lines of *text*; a conflict between marks, and a generated section, is one unit."""
     units: list[str] = []
     start, end = 0, ""
     for line in lines_of(text):
@@ -332,7 +332,7 @@ def _fact_list(text: str, ref: str) -> tuple[dict[str, Any], list[Any]]:
     return whole, [item.value for item in listed.items]
 
 
-def _id(fact: Any) -> str:  # noqa: ANN401  (anything may stand in the list)
+def _id(fact: Any) -> str:  # noqa: ANN401  (the list may hold anything)
     found = fact.get("id") if isinstance(fact, dict) else None
     return found if isinstance(found, str) else ""
 

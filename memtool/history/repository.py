@@ -14,6 +14,7 @@ from typing import NamedTuple
 from memtool.errors import HistoryFailed
 from memtool.git import ask, blob_of, refused, tell
 from memtool.history import limits
+from memtool.vault.files import read_content
 
 BRANCH = "main"
 AUTHOR = {"user.name": "memtool", "user.email": "memtool@localhost"}  # for users whose git knows no name
@@ -69,18 +70,15 @@ class Repository(NamedTuple):
     @property
     def branch(self) -> str:
         """The reference of the branch that is checked out; empty where git's file of it says something else."""
-        with contextlib.suppress(OSError, UnicodeDecodeError):
-            head = (self.git_folder / "HEAD").read_text(encoding="utf-8").strip()
-            return head.removeprefix("ref: ") if head.startswith("ref: ") else ""
-        return ""
+        head = _reference(self.git_folder / "HEAD")
+        return head.removeprefix("ref: ") if head.startswith("ref: ") else ""
 
     @property
     def head(self) -> str:
         """The commit that is checked out; empty if there is none."""
-        with contextlib.suppress(OSError, ValueError):
-            found = (self.git_folder / self.branch).read_text(encoding="ascii").strip()
-            if re.fullmatch(r"[0-9a-f]{40,64}", found):
-                return found
+        found = _reference(self.git_folder / self.branch)
+        if re.fullmatch(r"[0-9a-f]{40,64}", found):
+            return found
         return ask(self.top, "rev-parse", "--quiet", "--verify", "HEAD").out.strip()
 
     @property
@@ -155,10 +153,15 @@ def _is_top(folder: Path, settings: Iterable[Setting]) -> bool:
     git = folder / ".git"
     if any(re.match(_PLACE, name) and value != "false" for _, name, value in settings):
         return False
+    is_head = re.match(r"ref: refs/|[0-9a-f]{40}", _reference(git / "HEAD"))
+    return is_head is not None and (git / "objects").is_dir() and (git / "refs").is_dir()
+
+
+def _reference(path: Path) -> str:
+    """Return the text of git's file at *path*; empty where there is none, or a pipe in its place."""
     with contextlib.suppress(OSError, UnicodeDecodeError):
-        is_head = re.match(r"ref: refs/|[0-9a-f]{40}", (git / "HEAD").read_text(encoding="utf-8"))
-        return is_head is not None and (git / "objects").is_dir() and (git / "refs").is_dir()
-    return False
+        return read_content(path, largest=limits.REFERENCE).decode("utf-8").strip()
+    return ""
 
 
 def _settings(folder: Path, pattern: str) -> list[Setting]:

@@ -366,7 +366,7 @@ def put_aside(vault: Vault, found: Sequence[Arrival]) -> Iterator[dict[str, str]
 
 
 def _in_the_way(vault: Vault, found: Sequence[Arrival]) -> Iterator[tuple[str, str]]:
-    """Give the ignored files that stand where one of *found* or its folder would, with the blob that would be there."""
+    """Give the ignored files in the place of one of *found* or of its folder, with the blob that would be there."""
     for each in found:
         steps = [each.path, *map(str, PurePosixPath(each.path).parents[:-1])]
         there = next((step for step in steps if os.path.lexists(vault.root / step)), "")

@@ -20,9 +20,9 @@ from memtool.vault.layout import SETTINGS_FILE, Vault, open_vault
 from memtool.vault.scan import scan
 from memtool.vault.state import write_state
 
-# Made although empty, to show where things go. git does not keep them: whoever writes there makes them again.
+# Made although empty, to show where things go. git does not keep them: the first write there makes them again.
 FOLDERS = ("areas/projects/", "areas/patterns/", "areas/tools/", "daily/", "sessions/", "archive/")
-_UNFINISHED = "first-commit"  # stands in the state folder until the first commit is made
+_UNFINISHED = "first-commit"  # in the state folder until the first commit is made
 
 
 @dataclass(frozen=True)

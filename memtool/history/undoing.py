@@ -39,7 +39,7 @@ class _UndoneFile(NamedTuple):
 
     Args:
         head: as it was committed last.
-        here: as it stands in the folder.
+        here: as it is in the folder.
         mode: of the file before the change.
     """
 

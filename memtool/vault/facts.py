@@ -47,7 +47,7 @@ class Fact(NamedTuple):
     subject: str = ""  # what it is about, as it is named: of two facts about one, the newer holds
     tags: tuple[str, ...] = ()
     source: str = ""
-    author: str = ""  # empty: nobody knows, and it counts as `imported`
+    author: str = ""  # empty if unknown: it counts as `imported`
     confidence: float | None = None
     expires: str = ""
     anchors: tuple[Mapping[str, Any], ...] = ()
@@ -239,7 +239,7 @@ def _parse(text: str, ref: str) -> JsonList:
 
 
 def _problems_of_list(listed: JsonList, ref: str) -> list[str]:
-    problems = [f"'{ref}' line 1: the list should stand in an object, {{\"facts\": […]}}"] if listed.is_bare else []
+    problems = [f"'{ref}' line 1: the list should be in an object, {{\"facts\": […]}}"] if listed.is_bare else []
     ids = [item.value.get("id") for item in listed.items if isinstance(item.value, dict)]
     return problems + [f"'{ref}': the id '{fact_id}' is used more than once" for fact_id in _repeated(ids)]
 

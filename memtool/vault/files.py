@@ -107,13 +107,13 @@ def replace(path: Path, text: str, *, expected: str | None, durable: bool = True
     """Write *text* to *path* if its hash is still *expected*; return the new hash.
 
     *expected* is None for a file that must not exist yet. Callers that share a file hold the vault's lock
-    around reading and writing; the hash guards against everyone else, such as an editor, whose text stands if it came
+    around reading and writing; the hash guards against everyone else, such as an editor, whose text is kept if it came
     in between (docs/benchmarks.md measures the window that is left). What is not *durable* may be lost in a power cut:
     for derived files, since making sure takes tens of milliseconds.
 
     Raises:
         NoteChanged: someone else wrote the file in the meantime.
-        NotWritable: the folder or the disk refuses the write; the old file stands.
+        NotWritable: the folder or the disk refuses the write; the old file is kept.
     """
     try:
         content = text.encode("utf-8")
@@ -170,7 +170,7 @@ def write_over(path: Path, content: bytes, *, durable: bool) -> None:
     """Replace the file at *path* by *content* from one moment to the next, whatever it was.
 
     Raises:
-        OSError: the folder or the disk refuses the write; what stood there stands.
+        OSError: the folder or the disk refuses the write; the old file is kept.
     """
     with _written(path, content, durable=durable) as temporary:
         os.replace(temporary, path)

@@ -104,7 +104,7 @@ def holds_one(text: str, gone: Iterable[str]) -> bool:
 
 
 class ForgottenTexts:
-    """What was forgotten of a session: its *marks*, and *statements*, as far as they are known in words."""
+    """The forgotten parts of a session: their *marks*, and those *statements* that are known in words."""
 
     def __init__(self, marks: Iterable[str], statements: Iterable[str]) -> None:
         self._marks = tuple(marks)
@@ -168,7 +168,7 @@ def forget_item(text: str, is_meant: Callable[[str], bool]) -> str:
 
 
 def title_as_known(title: str, note: str | None) -> str:
-    """Return the *title* of a session without what was forgotten of its *note*, as it stands; `…` for all of it."""
+    """Return the *title* of a session without what was forgotten of its *note*; `…` if nothing is left."""
     if note is None:
         return title
     is_archived = any(

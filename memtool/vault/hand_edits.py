@@ -190,7 +190,7 @@ def _texts(items: Iterable[NoteItem]) -> list[str]:
 def _three_way(base: Iterable[NoteItem], current: Sequence[NoteItem], wanted: Sequence[NoteItem]) -> list[NoteItem]:
     """Return *wanted* without what the owner has taken out of *base*, and with what they have added to it.
 
-    What was added stands behind the item that it stood behind.
+    An added item stays behind the item that it was behind.
     """
     ours = {item.says: item for item in base}
     there = {item.says: item for item in current}
@@ -223,7 +223,7 @@ def _with_below(ours: Mapping[str, NoteItem], there: Mapping[str, NoteItem], wan
 
 
 def _own_below(base: NoteItem, current: NoteItem) -> NoteItem | None:
-    """Return an item that memtool says no more with what its owner has nested in it; None if that is nothing."""
+    """Return an item that memtool no longer writes, with what its owner nested in it; None if that is nothing."""
     said = {item.says for item in base.below}
     own = tuple(item for item in current.below if item.says not in said)
     return current._replace(below=own) if own else None

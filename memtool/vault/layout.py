@@ -54,7 +54,7 @@ class Vault(NamedTuple):
         daily: the name of its folder of daily notes.
         author: by whom changes are committed, `Name <address>`; empty for the user of this machine.
         is_followed: whether somebody brings its index up to date with each change, so that a search need not look.
-        may_write: whether whoever asks may change it: a reader of a team's vault may not.
+        may_write: whether the caller may change it: a reader of a team's vault may not.
     """
 
     root: Path
@@ -108,7 +108,7 @@ class Vault(NamedTuple):
 
         Raises:
             NotAVault: it was never made one.
-            OnlyReading: whoever asks may not write it, and the lock is that of its files or their history.
+            OnlyReading: the caller may not write it, and the lock is that of its files or their history.
             NotWritable: the vault's state folder cannot be written.
             Busy: another process held the lock for *timeout* seconds.
         """

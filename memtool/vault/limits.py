@@ -2,7 +2,7 @@
 
 RACY = 2_000_000_000  # nanoseconds; the stamp of a file that was younger when it was read is not trusted
 WRITES = 5  # tries to write over what somebody else keeps changing
-LEFTOVER = 3600.0  # seconds; nobody writes a file, or commits, for an hour
+LEFTOVER = 3600.0  # seconds; no write and no commit takes an hour
 FOLDER = 60  # characters of the name of a folder
 SETTINGS = 65_536  # bytes of `memtool.toml`
 STATE_DEPTH = 8  # folders within one another that are looked through for symlinks
@@ -17,7 +17,7 @@ FAULT = 200  # characters; jsonschema quotes the whole value
 KNOWN_FOLDERS = 2_000  # whose areas are remembered
 KNOWN_FOLDERS_FILE = 1_048_576  # bytes; a file that is larger was not written by memtool
 FRESH = 86_400.0  # seconds for which a folder's area is remembered
-UNSURE = 60.0  # seconds for which it is while git has not said all, or nobody has registered it
+UNSURE = 60.0  # seconds for which it is while git has not given all identities, or it is not registered
 FOLDER_PATIENCE = 0.1  # seconds; what is not remembered is found again
 SUMMARY = 262_144  # bytes of a project's summary, in which its front matter ends
 URL = 2048  # characters
@@ -25,7 +25,7 @@ GIT, QUICK_GIT = 10.0, 0.5  # seconds for what git knows at once; the same where
 ROOT_COMMIT, QUICK_ROOT_COMMIT = 2.0, 0.1  # seconds; the root commit of a huge repository is not worth more
 SESSION_ID = 4  # characters of the beginning of a session's id that name it
 CANDIDATES = 5  # of an ambiguous name that are shown
-OUTSIDE_FILES = 100_000  # of one folder; whoever names `/` would wait for it before each search
+OUTSIDE_FILES = 100_000  # of one folder; with `/`, each search would wait for its walk
 RECORD = 16_777_216  # bytes of the record of a capture
 NOTE_HEAD = 4_096  # bytes of a note in which its session is named
 PACKED_SOURCE, SOURCE = 16_777_216, 134_217_728  # bytes of a file of turns, and of what it unpacks to

@@ -50,7 +50,7 @@ def with_generated(text: str, body: str) -> str:
     if text.count(GENERATED) > 1 or text.count(GENERATED) != text.count(GENERATED_END):
         return text
     match = re.search(_SECTION, text)
-    if match is None and GENERATED in text:  # the second comment stands before the first
+    if match is None and GENERATED in text:  # the second comment comes first
         return text
     body = body.replace(GENERATED, "").replace(GENERATED_END, "")
     newline = "\r\n" if (f"{GENERATED}\r\n" if GENERATED in text else "\r\n") in text else "\n"

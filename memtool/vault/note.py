@@ -100,7 +100,7 @@ def first_sentence(body: str) -> str:
 def overview(body: str) -> str:
     """Level 1: the section called overview or summary, else the text before the second heading.
 
-    Where a title stands alone above the second heading, the first section that says something comes with it.
+    If only a title is above the second heading, the first section with text comes with it.
     """
     lines = body.split("\n")
     heads = list(headings(lines))

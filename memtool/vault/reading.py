@@ -147,7 +147,7 @@ def _block(lines: list[str], mark: str) -> tuple[int, int] | None:
     if at < 0:
         return None
     first, last = next(((first, last) for first, last in blocks(lines) if first <= at <= last), (at, at))
-    if lines[first].strip() == mark:  # it names what stands above it, such as a table
+    if lines[first].strip() == mark:  # it names the block above it, such as a table
         while first and not lines[first - 1].strip():
             first -= 1
         while first and lines[first - 1].strip():
@@ -173,7 +173,7 @@ def read_note(vault: Vault, ref: Ref, *, level: int, max_bytes: int) -> Reading:
     path = vault.path(ref.name).resolve()
     name = path.relative_to(vault.root).as_posix()  # however it was written: its place says what it is
     if any(part.startswith(".") for part in name.split("/")):
-        raise NoteNotFound(ref.name)  # git's files and our own are nobody's notes
+        raise NoteNotFound(ref.name)  # git's files and our own are no notes
     return read_file(path, name, ref, level=level, max_bytes=max_bytes, daily=vault.daily)
 
 

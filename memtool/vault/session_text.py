@@ -80,7 +80,7 @@ def labelled(label: str, text: str) -> str:
 
 
 def author_of_prompt(text: str) -> str:
-    """Return the author of a prompt: nobody here wrote what was pasted."""
+    """Return the author of a prompt: the user, but for pasted text."""
     pasted = tuple(label.partition("{}")[0] for label in all_labels("summary")["pasted"])
     return IMPORTED if text.startswith(pasted) else USER
 

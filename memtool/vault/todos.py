@@ -110,7 +110,7 @@ def close_todo(text: str, line: int, source: str, language: str) -> str:
     """Return *text* with the item on *line* ticked off, and the session *source* that did it behind it, if known.
 
     Raises:
-        NoteNotFound: no item stands there.
+        NoteNotFound: there is no item.
     """
     done = labels("todos", language)["done"].format(source) if source else ""
     return _with_item(text, line, lambda match: f"{match['lead']}[x] {match['text']}{done}")
@@ -120,7 +120,7 @@ def change_todo(text: str, line: int, said: str) -> str:
     """Return *text* with the words of the item on *line* replaced by *said*, which is one line.
 
     Raises:
-        NoteNotFound: no item stands there.
+        NoteNotFound: there is no item.
     """
     return _with_item(text, line, lambda match: f"{match['lead']}[{match['mark']}] {said}")
 
@@ -129,7 +129,7 @@ def drop_todo(text: str, line: int) -> str:
     """Return *text* with the item on *line* ticked off and struck out: it is no longer to be done.
 
     Raises:
-        NoteNotFound: no item stands there.
+        NoteNotFound: there is no item.
     """
     return _with_item(text, line, lambda match: f"{match['lead']}[x] ~~{match['text']}~~")
 
@@ -138,7 +138,7 @@ def remove_todo(text: str, line: int) -> str:
     """Return *text* without the item on *line* and what hangs below it.
 
     Raises:
-        NoteNotFound: no item stands there.
+        NoteNotFound: there is no item.
     """
     _item_at(text, line)
     lines = text.split("\n")

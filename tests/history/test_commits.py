@@ -413,6 +413,30 @@ def test_a_folder_in_place_of_a_file_is_not_committed_with_all_that_it_holds(rep
     assert git(repository, "log", "--format=%s") == "first\n"
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes")
+def test_a_pipe_in_place_of_a_reference_is_not_read(repository: Path) -> None:
+    opened = get_own_repository(repository)
+    for name in ("refs/heads/main", "HEAD"):
+        (repository / ".git" / name).unlink()
+        os.mkfifo(repository / ".git" / name)
+        assert opened.branch == ("refs/heads/main" if name != "HEAD" else "")
+
+
+@pytest.mark.parametrize(("setting", "value"), [("core.worktree", "/"), ("core.bare", "true")])
+def test_a_repository_that_is_not_where_its_folder_is_gets_no_commit(
+    repository: Path, setting: str, value: str
+) -> None:
+    git(repository, "config", setting, value)
+    with pytest.raises(HistoryFailed):
+        get_own_repository(repository)
+
+
+def test_what_only_looks_like_a_repository_is_none(repository: Path) -> None:
+    (repository / "sub" / ".git").mkdir(parents=True)
+    (repository / "sub" / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    assert find_repository(repository / "sub") == repository
+
+
 def test_a_detached_head_is_a_sentence(repository: Path) -> None:
     git(repository, "checkout", "--quiet", "--detach")
     (repository / "a.md").write_text("new")
