@@ -134,7 +134,9 @@ class _Session:
         elif kind == "system" and record.get("subtype") == "compact_boundary":
             self._add(record, Step("compaction"))
         elif kind == "system" and record.get("subtype") == TOLD_SUMMARY and self.client:
-            self._told = summary_parts_in({name: self._clean(text_at(record, name), limits.LAST_MESSAGE) for name in SUMMARY_PARTS})
+            self._told = summary_parts_in(
+                {name: self._clean(text_at(record, name), limits.LAST_MESSAGE) for name in SUMMARY_PARTS}
+            )
         elif kind in TITLES:
             key = kind, text_at(record, "leafUuid")
             if key in self._titles or len(self._titles) < limits.TITLES:
