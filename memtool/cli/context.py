@@ -16,7 +16,7 @@ from memtool.cli.session import Session
 from memtool.cli.views import Branch, outline
 from memtool.clients import CLAUDE_CODE, title_of
 from memtool.errors import SessionNotFound, UsageError
-from memtool.memory.given_now import told_now
+from memtool.memory.given_now import givings_now
 from memtool.recall.given import START, Giving, read_givings, session_named, sessions_given
 from memtool.recall.ledger import ledger_folder
 from memtool.recall.uses import fates_of_session, sums_of
@@ -102,7 +102,7 @@ def given(session: Session, session_id: str | None, *, last: bool) -> None:
     if session_id and last:
         raise UsageError("--last and SESSION exclude each other")
     name, givings = _session_given(session, session_id, is_last=last)
-    records = list(told_now(session.work, name, givings))
+    records = list(givings_now(session.work, name, givings))
     sums = sums_of(fates_of_session(session.work.index_folder, name).values())
     client = givings[-1].client
     answer = {"session": name, "client": client or CLAUDE_CODE, "sums": sums and sums._asdict(), "given": records}

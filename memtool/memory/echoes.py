@@ -1,4 +1,4 @@
-"""What else says what was forgotten: facts, the sessions that they stand on, and the lines that list these sessions.
+"""What else says what was forgotten: facts, the sessions that they rest on, and the lines that list these sessions.
 
 A row of a session may be the evidence of a fact, part of the session's title, and so of its line in the daily note and
 in the report of its week. What is forgotten goes from all of them, in one commit.
@@ -27,7 +27,7 @@ from memtool.vault.sessions import SessionNote, hash_of_words, lines_of, parse_s
 
 
 def spans_of(fact: Fact) -> set[tuple[str, str]]:
-    """Return the sessions that *fact* stands on, each with the hash of its words there."""
+    """Return the sessions that *fact* rests on, each with the hash of its words there."""
     return {(str(span["source"]).partition("#")[0], str(span.get("hash"))) for span in fact.spans}
 
 

@@ -1,8 +1,8 @@
 """The log of events: what was written into the vault, and what prompts were given, in the order in which it was seen.
 
-It is derived, and lies beside the index. Whoever follows the vault compares each note with what it told of when it was
-looked at last; what is new becomes an event with the next number. A note that nobody had looked at closely before
-brings the events that are younger than the log.
+It is derived, and lies beside the index. The process that follows the vault compares each note with the events that
+it had before; a new one gets the next number. A note that was never read closely brings the events that are younger
+than the log.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from zlib import crc32
 
 from memtool.errors import NotWritable
@@ -116,14 +116,14 @@ def _follow(work: Workspace, index: Index, db: sqlite3.Connection) -> int:
     found: list[Memory] = []
     now_seen: list[tuple[str, str, str]] = []
     for ref in sorted(changed):
-        told = events_of(work, index, ref)
+        events = events_of(work, index, ref)
         before = json.loads(seen[ref][1]) if ref in seen and seen[ref][1] is not None else None
         if before is not None or ref not in seen:
             known = set(before or ())
-            found += [event for event in told if _key(event) not in known]
+            found += [event for event in events if _key(event) not in known]
         else:
-            found += [event for event in told if (event.day, event.minute) >= tuple(begun)]
-        now_seen.append((ref, notes[ref], _keys(told)))
+            found += [event for event in events if (event.day, event.minute) >= tuple(begun)]
+        now_seen.append((ref, notes[ref], _keys(events)))
     given, now_given = _given(work, seen)
     found.sort(key=when)
     gone = [(ref,) for ref in seen if ref not in notes and not ref.startswith(_GIVEN_PREFIX)]
@@ -132,7 +132,7 @@ def _follow(work: Workspace, index: Index, db: sqlite3.Connection) -> int:
 
 
 def _begin(work: Workspace, index: Index, db: sqlite3.Connection, notes: dict[str, str]) -> None:
-    """Remember what is there, closely where it is likely to be written next: facts, and the newest notes."""
+    """Take in the notes that exist, closely those that are likely to change next: facts, and the newest notes."""
     close = (
         "SELECT ref FROM note WHERE ref LIKE '%facts.json'"
         " UNION SELECT * FROM (SELECT ref FROM note ORDER BY mtime_ns DESC LIMIT ?)"
@@ -204,9 +204,9 @@ def _keys(events: Sequence[Memory]) -> str:
 
 
 def _key(event: Memory) -> str:
-    """Return the key of an event: the place where it stands may change, its words may not."""
-    told: tuple[Any, ...] = (event.kind, event.day, event.minute, event.project, event.text, event.status)
-    return f"{crc32(json.dumps(told).encode()):08x}"
+    """Return the key of an event: its place may change, its words may not."""
+    fields = (event.kind, event.day, event.minute, event.project, event.text, event.status)
+    return f"{crc32(json.dumps(fields).encode()):08x}"
 
 
 _GIVEN_PREFIX = "given:"

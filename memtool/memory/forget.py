@@ -110,7 +110,7 @@ def _given(work: Workspace, line_id: str) -> Memory | None:
     """Return the line that was given with the short id *line_id*; None if no session was given one.
 
     Raises:
-        UsageError: several lines have it, or it stands where memtool does not write.
+        UsageError: several lines have it, or memtool does not write its file.
     """
     if not is_line_id(line_id):
         return None
@@ -159,7 +159,7 @@ def _target_of(work: Workspace, line: GivenLine) -> Memory:
 
 
 def _is_whole(line: GivenLine, text: str) -> bool:
-    """Return whether *line* stands for all of its note: a decision, or what a session was about or came to."""
+    """Return whether *line* represents its whole note: a decision, or what a session was about or came to."""
     kind = kind_of(line.ref, Note(line.ref, text).field("type"))
     if kind != SESSION:
         return kind == "decision"
@@ -295,7 +295,7 @@ def _without_statement(text: str, said: str, near: int) -> str:
 
 
 def _line_of(text: str, target: Memory) -> int:
-    """Return the line on which the todo stands now: others may have been added above it since it was looked up."""
+    """Return the line that the todo has now: others may have been added above it since it was looked up."""
     lines = [todo.line for todo in find_todos(text) if todo.text == target.text]
     if not lines:
         raise NoteNotFound(target.id)

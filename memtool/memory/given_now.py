@@ -139,7 +139,7 @@ def evidence(line: GivenLine, shared: Mapping[str, float]) -> str:
     common = [word for word in rarest if word not in rare]
     groups = (f"{_quoted(rare)} (rare here)" if rare else "", _quoted(common))
     words = " and ".join(filter(None, groups))
-    told = [
+    parts = [
         f"shares {words}" if words else "says it in other words",
         f"{'nearest' if numbers.get('gap', 0) > 0 else 'near'} in meaning ({numbers['cosine']:.2f})"
         if numbers.get("cosine")
@@ -149,7 +149,7 @@ def evidence(line: GivenLine, shared: Mapping[str, float]) -> str:
         "of this project" if numbers.get("is_here") else "of another project" if numbers.get("is_elsewhere") else "",
         f"{line.relevance:.0%} likely",
     ]
-    return "; ".join(filter(None, told))
+    return "; ".join(filter(None, parts))
 
 
 def shared_words(prompt: str, said: Memory, frequency: Mapping[str, float]) -> dict[str, float]:
@@ -191,7 +191,7 @@ def _quoted(words: Iterable[str]) -> str:
     return ", ".join(f"'{word}'" for word in words)
 
 
-def told_now(work: Workspace, session: str, givings: Sequence[Giving]) -> Iterator[dict[str, Any]]:
+def givings_now(work: Workspace, session: str, givings: Sequence[Giving]) -> Iterator[dict[str, Any]]:
     """Give the fields of each of *givings* of *session*: what its lines say now, why each was given, and what was not.
 
     Once the session has ended, a line says how often it arrived, and whether the agent used it.
@@ -232,8 +232,8 @@ def never_used(work: Workspace, first: str, last: str) -> list[tuple[str, str]]:
         for line in giving.lines
     }
     idle = seldom_used(work.index_folder, list(lines)) if lines else frozenset()
-    told = ((said_now(work.vault, lines[key], work.outside, work.now()), lines[key].ref) for key in sorted(idle))
-    return [(one_line(said.text), ref) for said, ref in told if said]
+    current = (said_now(work.vault, lines[key], work.outside, work.now()) for key in sorted(idle))
+    return [(one_line(memory.text), memory.path) for memory in current if memory]
 
 
 def _came_of(fate: Fate | None) -> dict[str, Any]:

@@ -31,7 +31,7 @@ LONGEST_FACT = limits.FACT
 _MARKER = re.compile(r"\[redacted: [a-z-]+\]")
 _IN_DAYS = re.compile(r"(\d{1,4})\s*([dwmy])")
 _DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
-_KINDS_OF_FACT = ("fact", "memory", "rules")  # where one statement stands by itself
+_KINDS_OF_FACT = ("fact", "memory", "rules")  # whose statements are understood alone
 
 
 class NewMemory(NamedTuple):

@@ -1,4 +1,4 @@
-"""Remembering: one fact, note or open item into its place, unless it stands there already; and one commit.
+"""Remembering: one fact, note or open item into its place, unless the vault says so already; and one commit.
 
 make clean, redact, check                                   no lock
 alone: look for what says the same, or otherwise            through the index
@@ -119,7 +119,7 @@ def _project(work: Workspace, memory: NewMemory) -> tuple[str, list[str]]:
 
 
 def _look(work: Workspace, memory: NewMemory, ref: str, project: str) -> tuple[str, str, Neighbours, list[str]]:
-    """Return where *memory* goes (beside the fact that it supersedes) and what stands there.
+    """Return where *memory* goes (beside the fact that it supersedes), and its neighbours.
 
     Raises:
         AlreadyKnown: something says the same, and *memory* does not insist.
@@ -188,7 +188,7 @@ def _register(work: Workspace, memory: NewMemory, project: str) -> list[str]:
         return []
     path = work.vault.path(area.ref)
     before = hash_of(path)
-    with suppress(MemtoolError):  # what was to be remembered stands; the next session registers the project
+    with suppress(MemtoolError):  # the memory is written all the same; the next session registers the project
         work.registered_area()
     return [area.ref] if hash_of(path) != before else []
 
@@ -217,11 +217,11 @@ def _write_fact(work: Workspace, memory: NewMemory, ref: str, _project: str) -> 
 def _exact_twin(work: Workspace, memory: NewMemory, facts: tuple[Fact, ...]) -> Fact | None:
     """Return the fact of the same file that says the same. The index has looked, but may have been behind."""
     now = work.now()
-    standing = (fact for fact in facts if fact.id and fact.status == "active" and not is_past(fact.expires, now))
+    current = (fact for fact in facts if fact.id and fact.status == "active" and not is_past(fact.expires, now))
     if memory.exact:
         wanted = memory.text, standing_category(memory.category or "general", memory.author)
-        return next((fact for fact in standing if (fact.fact, fact.category) == wanted), None)
-    heeded = (fact for fact in standing if trust(fact.author) >= trust(memory.author))
+        return next((fact for fact in current if (fact.fact, fact.category) == wanted), None)
+    heeded = (fact for fact in current if trust(fact.author) >= trust(memory.author))
     return next((fact for fact in heeded if _says_the_same(memory.text, fact.fact)), None)
 
 
@@ -248,7 +248,7 @@ def _fact(work: Workspace, memory: NewMemory, fact_id: str, facts: tuple[Fact, .
 
 
 def _evidence(work: Workspace, memory: NewMemory) -> str:
-    """Return what speaks for *memory*: in a team's vault, whoever wrote it by the service as well."""
+    """Return the evidence of *memory*; in a team's vault also who wrote it through the service."""
     label = labels("evidence", work.language)
     said = memory.evidence or (label["session"].format(memory.source) if memory.source else "")
     if not work.vault.author:

@@ -31,13 +31,13 @@ SESSION = "session_summary"
 SAVED, DUPLICATE, REFUSED = "saved", "duplicate", "refused"
 OTHER = "other"
 
-_EVERYWHERE = ("identity", "preference")  # are the user's, whatever project they are told in
+_EVERYWHERE = ("identity", "preference")  # belong to the user, in whatever project they were said
 
 
 class Saved(NamedTuple):
     """The fate of an entry: `saved`, `duplicate` or `refused`.
 
-    *id* names what stands now, or what stood there before; *notes* say what else is to be known, such as the reason.
+    *id* names the new memory, or the one that said so before; *notes* give the reason and what was redacted.
     """
 
     outcome: str
@@ -60,7 +60,7 @@ def save_entries(work: Workspace, entries: Sequence[NewMemory]) -> list[Saved]:
     done = [_save(work._replace(), entry) for entry in entries]  # each with a redactor of its own, which counts
     if any(one.outcome == SAVED for one in done):
         catch_up(work)
-        with suppress(MemtoolError, OSError):  # what was saved stands
+        with suppress(MemtoolError, OSError):  # the entries are saved
             queued = [queue_summary(work, one.id, entry.text) for one, entry in _notes(done, entries)]
             if any(queued):
                 start_worker(work.vault, work.environ)
@@ -119,12 +119,12 @@ def _prepared(work: Workspace, memory: NewMemory) -> NewMemory:
 
 def _removed(work: Workspace) -> list[str]:
     counts = {kind: number for kind, number in work.redact.counts.items() if kind}
-    told = ", ".join(f"{kind} ({number})" for kind, number in sorted(counts.items()))
-    return [f"removed before writing: {told}"] if told else []
+    removed = ", ".join(f"{kind} ({number})" for kind, number in sorted(counts.items()))
+    return [f"removed before writing: {removed}"] if removed else []
 
 
 class Stored(NamedTuple):
-    """The id under which a statement stands, whether it is *new*, and the ids of what it may contradict."""
+    """The id of a statement, whether it is *new*, and the ids of what it may contradict."""
 
     id: str
     new: bool
@@ -134,7 +134,7 @@ class Stored(NamedTuple):
 def store(work: Workspace, text: str, category: str) -> Stored:
     """Write *text* as a fact of the project at hand, or of the user; a long one as a note.
 
-    The same text in the same category, redacted, stands once.
+    The same text in the same category, redacted, is stored once.
 
     Raises:
         MemtoolError: it cannot be written.

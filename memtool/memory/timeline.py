@@ -1,7 +1,7 @@
 """The timeline: what happened around an anchor, in order.
 
-Sessions with their decisions, edits, facts and dated notes. The index knows the days; what happened at which minute
-stands in the files of those days.
+Sessions with their decisions, edits, facts and dated notes. The index knows the days; the minutes are read
+from the files of those days.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from memtool.vault.sessions import SessionNote, lines_of, parse_session
 from memtool.workspace import Workspace
 
 EDIT, DAY = "edit", "daily"
-UNTIMED = "24:00"  # where what has no minute stands in its day
+UNTIMED = "24:00"  # the place in a day of what has no minute
 _MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(?::\d\d\S*)?")
 _FROM = " FROM chunk AS c JOIN note AS n ON n.id = c.note_id"
 _COLUMNS = f"n.ref, n.title, c.fact_id, c.kind, c.project, c.date, c.status, c.author, c.start_line, c.text{_FROM}"
@@ -254,7 +254,7 @@ class _Events:
         return sorted(found, key=when)
 
     def events(self, rows: Iterable[_DatedRow]) -> list[Memory]:
-        """Return the events that *rows* of one day bring; a session that has a note is told of by that."""
+        """Return the events that *rows* of one day bring; a session that has a note is taken from that."""
         self._noted.clear()
         found = [event for row in rows for event in self._readers.get(row.kind, self._of_note)(row)]
         return [event for event in found if event.id not in self._noted or _is_noted(event)]

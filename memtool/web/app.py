@@ -48,7 +48,7 @@ def make_app(open_workspace: OpenWorkspace, access: Access, life: Life) -> FastA
     @contextlib.asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         to_thread.current_default_thread_limiter().total_tokens = _AT_ONCE
-        # It also brings the index up to date, which may take minutes the first time; nobody waits for that.
+        # It also brings the index up to date, which may take minutes the first time; no request waits for that.
         following = asyncio.create_task(hub.follow())
         life.state = READY if life.state == STARTING else life.state
         yield
@@ -98,14 +98,14 @@ def _add_service_calls(app: FastAPI, access: Access, life: Life, open_workspace:
         openapi_extra=example(_HEALTHY),
     )
     async def health(request: Request) -> JSONResponse:
-        told: dict[str, Any] = {"state": life.state, "version": __version__}
+        fields: dict[str, Any] = {"state": life.state, "version": __version__}
         if life.state == READY and "authorization" in request.headers and access.knows(request.headers):
             work = open_workspace(None)
             model = work.settings.embeddings
-            told["model"] = model.model or model.provider
-            with contextlib.suppress(Unbuilt):  # whoever looks whether it lives waits for no first index
-                told["counts"] = (await to_thread.run_sync(totals, work))._asdict()
-        return JSONResponse(told)
+            fields["model"] = model.model or model.provider
+            with contextlib.suppress(Unbuilt):  # a check of its health does not wait for the first index
+                fields["counts"] = (await to_thread.run_sync(totals, work))._asdict()
+        return JSONResponse(fields)
 
     @app.post(
         "/service/stop", tags=["service"], summary="End the service", openapi_extra=example({"state": "stopping"})

@@ -70,7 +70,7 @@ class QuickerWriter(Refusal):
 
 
 def status_of(error: MemtoolError) -> int:
-    """Return the HTTP status that stands for *error*: that of the nearest class above its own."""
+    """Return the HTTP status of *error*: that of the nearest class above its own."""
     if isinstance(error, Refusal):
         return error.status
     return next((int(_STATUS[kind]) for kind in type(error).__mro__ if kind in _STATUS), 409)
@@ -89,8 +89,12 @@ def problem_of(error: MemtoolError) -> dict[str, Any]:
 
 def problem_of_fields(faults: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return pydantic's *faults* as problem details, one sentence for each, without repeating long values."""
-    told = [f"{_place(fault['loc'])}: {fault['msg']}{_got(fault.get('input'))}" for fault in faults[: limits.FAULTS]]
-    return problem(422, f"The request is not as it should be: {'; '.join(told)}.", "/openapi.json says what is asked.")
+    sentences = [
+        f"{_place(fault['loc'])}: {fault['msg']}{_got(fault.get('input'))}" for fault in faults[: limits.FAULTS]
+    ]
+    return problem(
+        422, f"The request is not as it should be: {'; '.join(sentences)}.", "/openapi.json says what is asked."
+    )
 
 
 def as_bytes(fields: Mapping[str, Any]) -> bytes:
@@ -108,7 +112,7 @@ def _got(value: object) -> str:
 
 
 class Body(BaseModel):
-    """The body of a request. A field that nobody knows is a mistake, and is said."""
+    """The body of a request. An unknown field is an error."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -117,9 +121,9 @@ def example(
     answer: Mapping[str, Any] | list[Any], *, asked: Mapping[str, Any] | None = None, status: int = 200
 ) -> dict[str, Any]:
     """Return the part of an OpenAPI document that shows *answer* as an example, and the body that it answers."""
-    told: dict[str, Any] = {
+    extra: dict[str, Any] = {
         "responses": {str(status): {"description": "Done", "content": {"application/json": {"example": answer}}}}
     }
     if asked is not None:
-        told["requestBody"] = {"content": {"application/json": {"example": asked}}}
-    return told
+        extra["requestBody"] = {"content": {"application/json": {"example": asked}}}
+    return extra

@@ -124,10 +124,10 @@ def given_in(work: Workspace, week: Week) -> GivenInWeek:
             said = fact.text.split("\n", 1)[0] if fact else text or ref
             yield GivenAgain(said, fact_id if fact else ref, count)
 
-    told = use_index(place_of(work)._replace(is_followed=True), lambda index: tuple(most(index))) if times else ()
+    given = use_index(place_of(work)._replace(is_followed=True), lambda index: tuple(most(index))) if times else ()
     columns = columns_of(list(counts.items()), GIVEN)
     sums = sums_of(fates_between(work.index_folder, week.first.isoformat(), week.last.isoformat()))
-    return GivenInWeek(columns, len(prompts), sum(each.place.start_line for each in prompts), told, sums)
+    return GivenInWeek(columns, len(prompts), sum(each.place.start_line for each in prompts), given, sums)
 
 
 def totals(work: Workspace) -> Totals:

@@ -119,8 +119,8 @@ def _add_past(app: FastAPI, open_workspace: OpenWorkspace) -> None:
                 work, index, anchor or query, projects=projects, before=depth_before, after=depth_after
             ),
         )
-        told = [of_event(work, event).fields() for event in found.events]
-        return {"observations": told, "anchor": found.anchor, "earlier": found.earlier, "later": found.later}
+        observations = [of_event(work, event).fields() for event in found.events]
+        return {"observations": observations, "anchor": found.anchor, "earlier": found.earlier, "later": found.later}
 
     @app.get(
         "/api/observations",

@@ -221,7 +221,7 @@ def _add_taking_back(app: FastAPI, open_workspace: OpenWorkspace) -> None:
 
 
 def save_memory(work: Workspace, memory: NewMemory) -> dict[str, Any]:
-    """Remember *memory*, and return the answer to whoever asked for it; what stands already is used once more.
+    """Remember *memory*, and return the answer; a memory that says so already counts as used once more.
 
     Raises:
         MemtoolError: it is none, or the vault cannot be written.

@@ -35,7 +35,7 @@ Text = Annotated[str, Query(max_length=limits.NAME)]
 
 
 def add_overview(app: FastAPI, open_workspace: OpenWorkspace) -> None:
-    """Add these pages to *app*. A part of one that fails is told in its place."""
+    """Add these pages to *app*. A part that fails shows its error in its place."""
     _add_figures(app, open_workspace)
     _add_settings(app, open_workspace)
 

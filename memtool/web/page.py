@@ -20,7 +20,7 @@ from memtool.history.undoing import undo
 from memtool.index.engine import catch_up, place_of, use_index
 from memtool.index.lookup import linking_to
 from memtool.memory.forget import find_target, forget
-from memtool.memory.given_now import told_now
+from memtool.memory.given_now import givings_now
 from memtool.memory.memories import StoredMemory, change_fact, change_memory, get_memory
 from memtool.memory.remember import AlreadyKnown
 from memtool.recall.given import read_givings, sessions_given
@@ -132,9 +132,9 @@ def _add_prompts(app: FastAPI, open_workspace: OpenWorkspace) -> None:
         folder = ledger_folder(work)
         sessions = {name: _topic(work, name) for name in sessions_given(folder)[: limits.SESSIONS]}
         chosen = session if session in sessions else next(iter(sessions), "")
-        told, fault = attempt(lambda: list(told_now(work, chosen, read_givings(folder, chosen)[-limits.GIVINGS :])))
+        found, fault = attempt(lambda: list(givings_now(work, chosen, read_givings(folder, chosen)[-limits.GIVINGS :])))
         return rendered(
-            request, work, "prompts.html", sessions=sessions, session=chosen, told=(told or [])[::-1], fault=fault
+            request, work, "prompts.html", sessions=sessions, session=chosen, givings=(found or [])[::-1], fault=fault
         )
 
     @app.get("/given/{session}/{turn}", include_in_schema=False)
@@ -144,13 +144,13 @@ def _add_prompts(app: FastAPI, open_workspace: OpenWorkspace) -> None:
         if session not in sessions_given(folder):
             raise NoteNotFound(session)
         givings = [each for each in read_givings(folder, session) if each.turn == turn][-1:]
-        told, fault = attempt(lambda: list(told_now(work, session, givings)))
+        found, fault = attempt(lambda: list(givings_now(work, session, givings)))
         template = "given.html" if is_part(request) else "reading.html"
-        return rendered(request, work, template, within="given.html", session=session, told=told or [], fault=fault)
+        return rendered(request, work, template, within="given.html", session=session, givings=found or [], fault=fault)
 
 
 def _topic(work: Workspace, session: str) -> str:
-    """Return what a session was about; its id where nobody knows."""
+    """Return what a session was about; its id where that is not known."""
     with suppress(OSError, MemtoolError):
         head = read_head(work.vault.path(note_of(work.vault, session)), limits.SESSION_HEAD).decode("utf-8", "replace")
         return parse_session(head).draft.title or session
@@ -195,7 +195,7 @@ def _feed(work: Workspace, wanted: Wanted) -> dict[str, Any]:
 
 
 async def _deed(request: Request, open_workspace: OpenWorkspace, name: str, do: Any) -> Response:  # noqa: ANN401
-    """Do something to a memory, and return its pane as it stands then; a refusal is told above it."""
+    """Do something to a memory, and return its pane as it is then; a refusal is shown above it."""
 
     def done() -> Response:
         work = open_workspace(None)

@@ -66,7 +66,7 @@ def is_part(request: Request) -> bool:
 
 
 def rendered(request: Request, work: Workspace, template: str, *, status: int = 200, **values: object) -> Response:
-    """Return the page that *template* makes of *values*, in the language of whoever asks."""
+    """Return the page that *template* makes of *values*, in the language of the reader."""
     language, is_chosen = _language(request, work)
     text = (
         _templates()
@@ -131,7 +131,7 @@ def _templates() -> Environment:
 
 
 def _coded(sentence: str) -> Markup:
-    """Return *sentence* with what stands between backticks as code."""
+    """Return *sentence* with the parts between backticks as code."""
     return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(Markup.escape(sentence))))  # noqa: S704  (it is escaped)
 
 
@@ -174,7 +174,7 @@ def static_files() -> Mapping[str, StaticFile]:
 
 
 def in_language(sentence: str, language: str) -> str:
-    """Return *sentence*, which is in English, in *language*; what is not known there stays as it is.
+    """Return *sentence*, which is in English, in *language*; an unknown sentence stays as it is.
 
     The words of others, such as git, a model or the system, are not translated.
     """

@@ -1,4 +1,4 @@
-"""Searching for a request: the filter that it asks for, what it finds, and how that is told."""
+"""Searching for a request: the filter that it asks for, what it finds, and the answer."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def search_vault(
     """Return what the vault holds of *asked*, from a fresh index; or what the index does that *use* opens.
 
     The part to look in is *wanted*, if that is given, else what *asked* names. With *each_once*, a note is one hit, and
-    what is told of it are the statements that answer.
+    it is shown by the statements that answer.
 
     Raises:
         UsageError: there is no word to look for.
@@ -119,8 +119,8 @@ def search_vault(
 def _each_once(index: Index, text: str, hits: Sequence[Found], limit: int) -> tuple[Found, ...]:
     some = memories(hits)[:limit]
     answers = answers_of(index.db, text, some, IN_FIELDS, is_first=False)
-    told = ("\n".join(labelled(answer.statements)) for answer in answers)
-    return tuple(hit._replace(shown=said) for hit, said in zip(some, told, strict=True))
+    shown = ("\n".join(labelled(answer.statements)) for answer in answers)
+    return tuple(hit._replace(shown=said) for hit, said in zip(some, shown, strict=True))
 
 
 def found_fields(work: Workspace, asked: SearchAsked, found: Searched) -> dict[str, Any]:
@@ -131,7 +131,7 @@ def found_fields(work: Workspace, asked: SearchAsked, found: Searched) -> dict[s
 
 
 def answer_fields(asked: SearchAsked, found: Searched, memories: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the answer to a request in which *memories* are told."""
+    """Return the answer to a request with *memories*."""
     return {
         "query": asked.query,
         "mode": found.mode,
@@ -147,7 +147,7 @@ def memory_fields(hit: Found, like: float, uses: Mapping[str, int], today: date)
 
 
 def hit_fields(hit: Found, uses: Mapping[str, int]) -> dict[str, Any]:
-    """Return a hit as a memory is told of in a list."""
+    """Return a hit as an item of a list."""
     memory = hit.memory
     return {
         "id": memory.id,

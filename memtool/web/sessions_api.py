@@ -81,8 +81,8 @@ def tell(work: Workspace, event: str, session_id: str, **fields: object) -> bool
     It is not where the user has switched capturing off, or has excluded the folder.
     """
     path = heard_path(work.vault, session_id)
-    told = {"session_id": session_id, "cwd": str(work.folder), "transcript_path": str(path), **fields}
-    happened = ClientEvent(event, told, work, HTTP)
+    given = {"session_id": session_id, "cwd": str(work.folder), "transcript_path": str(path), **fields}
+    happened = ClientEvent(event, given, work, HTTP)
     if is_private(happened):
         return False
     keep(happened)
@@ -97,8 +97,8 @@ def tell(work: Workspace, event: str, session_id: str, **fields: object) -> bool
 
 def tell_summary(work: Workspace, session_id: str, parts: Mapping[str, str]) -> None:
     """Keep the *parts* of a summary as they are, redacted; the note of the session holds them."""
-    told = {"session_id": session_id, "cwd": str(work.folder)}
-    happened = ClientEvent("Stop", told, work, HTTP)
+    given = {"session_id": session_id, "cwd": str(work.folder)}
+    happened = ClientEvent("Stop", given, work, HTTP)
     if not is_private(happened):
         redacted = {name: work.redact(text) for name, text in parts.items() if text}
         keep_record(happened, {"type": "system", "subtype": TOLD_SUMMARY, **redacted})
@@ -123,7 +123,7 @@ def status_of(work: Workspace, session_id: str) -> Status:
     """Return how far the session has come.
 
     Raises:
-        SessionNotFound: nothing was told of it.
+        SessionNotFound: it is unknown.
     """
     records = list(_records(heard_path(work.vault, session_id)))
     if not records:
@@ -144,7 +144,7 @@ def last_folder(work: Workspace, session_id: str) -> Path:
     """Return the folder in which the session works.
 
     Raises:
-        SessionNotFound: nothing was told of it.
+        SessionNotFound: it is unknown.
     """
     folder = next((record.get("cwd") for record in _records(heard_path(work.vault, session_id))), None)
     if not isinstance(folder, str):
@@ -225,7 +225,7 @@ class ObservationAsked(SessionAsked):
 
 
 class SummaryAsked(SessionAsked):
-    """What a session came to, in the words of whoever worked; or the last answer."""
+    """What a session came to, in the agent's words; or its last answer."""
 
     request: Said = Field(default="", description="What was asked; kept where no prompt of the session is known.")
     investigated: Said = ""
@@ -273,9 +273,9 @@ def add_session_calls(app: FastAPI, open_workspace: OpenWorkspace) -> None:
     )
     def observation(asked: ObservationAsked) -> JSONResponse:
         work = goes_on(asked, asked.cwd)
-        told = asked.model_dump(exclude={"session_id", "cwd"}, exclude_none=True)
-        told["tool_response"] = _text(asked.tool_response)
-        return answer(work, asked.session_id, kept=tell(work, "PostToolUse", asked.session_id, **told))
+        fields = asked.model_dump(exclude={"session_id", "cwd"}, exclude_none=True)
+        fields["tool_response"] = _text(asked.tool_response)
+        return answer(work, asked.session_id, kept=tell(work, "PostToolUse", asked.session_id, **fields))
 
     @app.post(
         "/api/session/summarize",
@@ -286,7 +286,7 @@ def add_session_calls(app: FastAPI, open_workspace: OpenWorkspace) -> None:
     )
     def summarize(asked: SummaryAsked) -> JSONResponse:
         work = goes_on(asked)
-        said = _told(asked)
+        said = _as_answer(asked)
         if not said:
             raise UsageError("nothing is said", hint=f"Give one of {', '.join(SUMMARY_PARTS)}, last_assistant_message.")
         _keep_parts(work, asked)
@@ -342,7 +342,7 @@ def _text(output: object) -> str:
     return output[: limits.OUTPUT] if isinstance(output, str) else ""
 
 
-def _told(asked: SummaryAsked) -> str:
+def _as_answer(asked: SummaryAsked) -> str:
     """Return a summary as the last answer of an agent."""
     steps = f"Next steps: {asked.next_steps}" if asked.next_steps else ""
     parts = (asked.last_assistant_message, asked.completed, asked.learned, asked.investigated, steps)

@@ -157,7 +157,7 @@ def _add_settings(app: FastAPI, open_workspace: OpenWorkspace) -> None:
         openapi_extra=example({"settings": [_SETTING]}),
     )
     def settings() -> dict[str, Any]:
-        return {"settings": _told(open_workspace(None))}
+        return {"settings": _settings_fields(open_workspace(None))}
 
     @app.post(
         "/api/settings",
@@ -170,7 +170,7 @@ def _add_settings(app: FastAPI, open_workspace: OpenWorkspace) -> None:
             change_settings(open_workspace(None), asked)
         except BadSetting as error:
             raise Refusal(400, str(error).replace(" (command line)", ""), error.hint) from None
-        return {"settings": _told(open_workspace(None))}
+        return {"settings": _settings_fields(open_workspace(None))}
 
 
 def change_settings(work: Workspace, wanted: dict[str, Any]) -> None:
@@ -195,7 +195,7 @@ def change_settings(work: Workspace, wanted: dict[str, Any]) -> None:
         commit(work.vault, [SETTINGS_FILE], "settings", ", ".join(wanted))
 
 
-def _told(work: Workspace) -> list[dict[str, Any]]:
+def _settings_fields(work: Workspace) -> list[dict[str, Any]]:
     known = work.settings
     return [
         {
