@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 HEAVY = {
-    "asyncio", "email", "fastapi", "fastembed", "filelock", "http", "httpx", "huggingface_hub",
+    "asyncio", "email", "fastapi", "fastembed", "filelock", "frontmatter", "http", "httpx", "huggingface_hub",
     "importlib.metadata", "jsonschema", "mcp", "multiprocessing", "numpy", "onnxruntime", "platformdirs", "requests",
     "rich", "tokenizers", "urllib.request", "yaml",
 }  # fmt: skip

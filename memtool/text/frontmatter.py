@@ -12,6 +12,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from functools import cache
 from typing import Any
 
 from memtool.errors import BrokenVaultFile
@@ -114,17 +115,20 @@ def parse_fields(matter: str) -> dict[str, Any] | str | None:
 
     None means that it is something else: prose between two rules, say.
     """
+    import frontmatter
     import yaml
 
     try:
-        fields = _parse_yaml(matter.replace("\r\n", "\n"))
+        fields: dict[str, Any] = frontmatter.parse(f"---\n{matter}\n---", handler=_handler())[0]
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f" (line {mark.line + 2})" if mark else ""
         return f"bad YAML in the front matter{where}: {getattr(error, 'problem', None) or 'unreadable'}"
+    except _NoFieldsError:
+        return None
     except (RecursionError, ValueError) as error:
         return f"front matter that is not read: {error}"
-    return {} if fields is None else fields if isinstance(fields, dict) else None
+    return fields
 
 
 def plain_fields(matter: str) -> dict[str, str]:
@@ -229,6 +233,28 @@ def _span(lines: list[str], key: str) -> tuple[int, int]:
     while end > start + 1 and (not lines[end - 1].strip() or lines[end - 1].startswith("#")):
         end -= 1  # comments and empty lines between two fields are not part of the first one
     return start, end
+
+
+class _NoFieldsError(Exception):
+    """The YAML is no mapping."""
+
+
+@cache
+def _handler() -> Any:  # noqa: ANN401  (python-frontmatter has no types)
+    """Return the handler with which python-frontmatter reads our YAML; the matter was split from the note before."""
+    from frontmatter.default_handlers import YAMLHandler
+
+    class PlainYAML(YAMLHandler):
+        def split(self, text: str) -> tuple[str, str]:
+            return text.removeprefix("---\n").removesuffix("---"), ""
+
+        def load(self, fm: str, **_: object) -> dict[str, Any]:
+            value = _parse_yaml(fm)
+            if value is not None and not isinstance(value, dict):
+                raise _NoFieldsError
+            return value or {}
+
+    return PlainYAML()
 
 
 def _parse_yaml(text: str) -> Any:  # noqa: ANN401  (whatever the document holds)
