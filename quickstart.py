@@ -88,7 +88,7 @@ def fill_with_samples(vault: Path) -> tuple[tuple[str, ...], Commands]:
     docs = CLONE / "docs"
     make_private(vault)
     say(copy_markdown(CLONE / "sample_vault", vault, suffixes=(*SUFFIXES, ".json", ".toml")), "the sample vault")
-    quoting = [docs / "redaction.md", docs / "vault-format.md"]  # secrets and notes, as examples
+    quoting = [docs / "privacy.md", docs / "vault-format.md"]  # secrets and notes, as examples
     # Below notes/ and not in a project called memtool: a search in this clone would leave the sample's projects out.
     documents = copy_markdown(docs, vault / "notes" / "memtool", passed_over=[docs / "decisions", *quoting])
     say(documents, "memtool's documents")

@@ -76,7 +76,7 @@ def test_the_quickstart_ends_with_hits_of_the_sample(clone: Clone) -> None:
     documents = {path.name for path in (ROOT / "docs").rglob("*.md")}
     searches = re.findall(r"^\$ (.* search .* --limit 3)$", clone.printed, re.MULTILINE)
     assert [name in documents for name in map(first_hit, map(clone.run, searches))] == [False] * 3
-    assert "only what belongs to" not in clone.printed
+    assert "--all-projects" not in clone.printed
 
 
 def test_what_the_quickstart_offers_works_on_an_empty_machine(clone: Clone) -> None:

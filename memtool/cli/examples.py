@@ -5,10 +5,10 @@ from __future__ import annotations
 import click
 
 EXAMPLES = {
-    "": ("memtool init", "memtool install claude-code", "memtool search why JWT", "memtool doctor"),
+    "": ("memtool init", "memtool install claude-code", "memtool search why Redis", "memtool doctor"),
     "init": ("memtool init", "memtool init ~/notes"),
     "search": (
-        "memtool search why did we choose JWT",
+        "memtool search why did we choose Redis",
         "memtool search 连接池 --project shop --since 30d",
         "memtool search --kind decision",
     ),
