@@ -62,7 +62,8 @@ def evaluate(questions: Sequence[KnownQuestion], places: Sequence[Sequence[Locat
     """
     rows = [_metrics(question, hits) for question, hits in zip(questions, places, strict=True)]
     names = dict.fromkeys(name for row in rows for name in row)
-    return {name: _mean([row[name] for row in rows if name in row]) for name in names}
+    values = {name: [row[name] for row in rows if name in row] for name in names}
+    return {name: sum(each) / len(each) for name, each in values.items()}
 
 
 def _question(given: dict[str, Any], number: int) -> KnownQuestion:
@@ -92,10 +93,6 @@ def _metrics(question: KnownQuestion, hits: Sequence[Location]) -> dict[str, flo
         shown = {(hit.path, line) for hit in hits[:LINES_AT] for line in range(hit.start_line, hit.end_line + 1)}
         row[f"lines@{LINES_AT}"] = len(lines & shown) / len(lines)
     return row
-
-
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values)
 
 
 _HINT = (

@@ -98,29 +98,27 @@ class _Built(NamedTuple):
 def use_file(place: Place, use: Callable[[Index], T], *, rebuild: bool = False) -> T:
     """Return the result of *use* on the index, fresh from the vault: see `memtool.index.engine.use_index`."""
     try:
-        return _use_fresh(place, use, rebuild=rebuild)
+        try:
+            with _refusals(place, _REFUSED):
+                return _open_and_use(place, use, "you asked for it" if rebuild else "")
+        except sqlite3.DatabaseError as error:
+            damage = f"it was damaged ({error})"
+        with _refusals(place, (*_REFUSED, *_UNREACHABLE)):
+            return _open_and_use(place, use, damage)
     except NotWritable as error:
         path = None if rebuild else generations.current(place.generations)
         if path is None:
             raise
-        with contextlib.closing(_opened_on_full_disk(path, error)) as db:
+        # On a full disk not even the file can be made through which connections share a log; this one needs none.
+        try:
+            db = schema.connect(path, mode="ro&immutable=1")
+        except sqlite3.DatabaseError:
+            raise error from None
+        with contextlib.closing(db):
             index = SqliteIndex(place, db, path)
             if not _is_current(index):
                 raise error from None
             return use(index)
-
-
-def _opened_on_full_disk(path: Path, refusal: NotWritable) -> schema.SqliteTables:
-    """Return the database at *path*, opened without a file of its own.
-
-    Raises:
-        NotWritable: the *refusal* of the disk, where it is damaged.
-    """
-    # On a full disk not even the file can be made through which connections share a log; this one needs none.
-    try:
-        return schema.connect(path, mode="ro&immutable=1")
-    except sqlite3.DatabaseError:
-        raise refusal from None
 
 
 def _is_current(index: SqliteIndex) -> bool:
@@ -143,16 +141,6 @@ def is_as_indexed(index: SqliteIndex, ref: str) -> bool:
     known = index.db.execute("SELECT hash FROM note WHERE ref = ?", (ref,)).fetchone()
     read = read_file(index.place.vault.root / ref, index.place.max_bytes, 0) if known else None
     return read is not None and read.content is not None and content_hash(read.content) == known[0]
-
-
-def _use_fresh(place: Place, use: Callable[[Index], T], *, rebuild: bool) -> T:
-    try:
-        with _refusals(place, _REFUSED):
-            return _open_and_use(place, use, "you asked for it" if rebuild else "")
-    except sqlite3.DatabaseError as error:
-        damage = f"it was damaged ({error})"
-    with _refusals(place, (*_REFUSED, *_UNREACHABLE)):
-        return _open_and_use(place, use, damage)
 
 
 @contextlib.contextmanager
@@ -213,16 +201,6 @@ def _refreshed(index: SqliteIndex) -> SqliteIndex:
     return index
 
 
-def _is_vouched_for(index: SqliteIndex) -> bool:
-    """Return whether a service has watched the vault, and says that there is nothing to be found."""
-    folder = index.place.services
-    if folder is None or not folder.is_dir():
-        return False
-    answer = _is_unchanged(index.place, folder, index.path)
-    index.unanswered = answer is None
-    return bool(answer)
-
-
 def claim(place: Place, index: Path) -> Mapping[str, Any]:
     """Return the marks of vault, settings and files outside that must be alike for an answer to hold here."""
     about, outside = place.vault.root.stat(), Scan({}, [], [])
@@ -232,24 +210,23 @@ def claim(place: Place, index: Path) -> Mapping[str, Any]:
     return {"index": str(index), **read, "root": [about.st_dev, about.st_ino], "outside": found}
 
 
-def _is_unchanged(place: Place, services: Path, index: Path) -> bool | None:
-    """Return whether a service, found in *services*, vouches that *index* holds what the vault holds now.
-
-    None says that there is one which was asked just now and did not answer in time.
-    """
+def _is_vouched_for(index: SqliteIndex) -> bool:
+    """Return whether a service that watches the vault says that *index* holds what the vault holds now."""
+    place = index.place
+    if place.services is None or not place.services.is_dir():
+        return False
     from memtool.service_client import WATCH, ServicePlace, ask_service, fell_silent, find_address  # most have none
 
-    at, began = ServicePlace(services, place.vault.root), time.time()
+    at, began = ServicePlace(place.services, place.vault.root), time.time()
     if find_address(at, WATCH) is None:
         return False
     try:
-        request = {"ask": "unchanged", **claim(place, index)}
+        request = {"ask": "unchanged", **claim(place, index.path)}
     except OSError:
         return False
     answer = ask_service(at, request, part=WATCH, patience=limits.SERVICE_PATIENCE)
-    if answer is None:
-        return None if fell_silent(at, began) else False
-    return answer.get("unchanged") is True
+    index.unanswered = answer is None and fell_silent(at, began)
+    return answer is not None and answer.get("unchanged") is True
 
 
 def _commits_of_others(db: sqlite3.Connection) -> int:

@@ -76,7 +76,7 @@ class PostgresTables:
     def execute(self, sql: str, values: Sequence[Any] = (), /) -> psycopg.Cursor[Any]:
         """Return what a SELECT over the shared tables gives."""
         return self.db.execute(
-            _translated(sql, self.which, self.columns_of_note), [_storable(value) for value in values]
+            _translated(sql, self.which, self.columns_of_note), [storable(value) for value in values]
         )
 
     @contextlib.contextmanager
@@ -192,9 +192,25 @@ class PostgresTables:
 
     def remember_pieces(self, model: str, pieces: Mapping[int, Sequence[int]], up_to: int) -> None:
         """Write down the hashes of what has a vector in each chunk, and that *model* has come up to *up_to*."""
-        from memtool.team.postgres.vectors import remember_pieces
-
-        remember_pieces(self, model, pieces, up_to)
+        rows = [
+            (chunk_id, place, content_hash)
+            for chunk_id, hashes in pieces.items()
+            for place, content_hash in enumerate(hashes)
+        ]
+        columns = [list(column) for column in zip(*rows, strict=True)] or [[], [], []]
+        with self.writing():
+            # Another process may have replaced a chunk in the meantime: its pieces come with its new number.
+            self.db.execute(
+                "INSERT INTO memtool.piece SELECT %s, p.* FROM unnest(%s::int8[], %s::int2[], %s::int8[])"
+                " AS p (chunk, place, hash) WHERE EXISTS"
+                " (SELECT 1 FROM memtool.chunk WHERE vault = %s AND id = p.chunk) ON CONFLICT DO NOTHING",
+                (self.vault, *columns, self.vault),
+            )
+            self.db.execute(
+                "INSERT INTO memtool.vault_model (vault, model, embedded_up_to) SELECT %s, id, %s FROM memtool.model"
+                " WHERE name = %s ON CONFLICT (vault, model) DO UPDATE SET embedded_up_to = excluded.embedded_up_to",
+                (self.vault, up_to, model),
+            )
 
     def pieces(self, wanted: Filter) -> list[tuple[int, str, NDArray[np.int64]]]:
         """Return the chunks that are *wanted* and have vectors: number, project, and the hashes of what has one."""
@@ -232,13 +248,9 @@ class PostgresTables:
 
     def _postings_of(self, found: Sequence[Any] | None) -> Postings:
         row = VaultRow._make(found) if found else VaultRow(self.vault, "", "", 0, 0, 0, 0, b"")
-        state = (*self._server(), self.vault, row.settled, row.chunks, row.last_chunk, row.xmin)
-        return Postings(row.chunks, row.terms, row.last_chunk, row.dead, state)
-
-    def _server(self) -> tuple[str, int, str]:
-        """Return which database it is: the host, the port and the name."""
         info = self.db.info
-        return info.host, info.port, info.dbname
+        state = (info.host, info.port, info.dbname, self.vault, row.settled, row.chunks, row.last_chunk, row.xmin)
+        return Postings(row.chunks, row.terms, row.last_chunk, row.dead, state)
 
     def _posting_rows(self, terms: Sequence[str], columns: str) -> Iterable[Sequence[Any]]:
         """Return the *columns* of the postings of *terms*, behind the term, in the order of the chunks."""
@@ -287,7 +299,7 @@ def _translated(sql: str, which: str, note: str) -> str:
     return f"WITH RECURSIVE {parts}{',' if own != sql else ''} {own}"
 
 
-def _storable(value: Any) -> Any:  # noqa: ANN401
+def storable(value: Any) -> Any:  # noqa: ANN401
     """Return a text without the character that PostgreSQL does not store."""
     return value.replace("\0", "\ufffd") if isinstance(value, str) else value
 

@@ -233,29 +233,6 @@ def open_vectors(tables: PostgresTables, name: str, dimension: int) -> PostgresV
     return PostgresVectors(tables, found[0], dimension)
 
 
-def remember_pieces(tables: PostgresTables, model: str, pieces: Mapping[int, Sequence[int]], up_to: int) -> None:
-    """Write down the hashes of what has a vector in each chunk, and that *model* has come up to the chunk *up_to*."""
-    rows = [
-        (chunk_id, place, content_hash)
-        for chunk_id, hashes in pieces.items()
-        for place, content_hash in enumerate(hashes)
-    ]
-    columns = [list(column) for column in zip(*rows, strict=True)] or [[], [], []]
-    with tables.writing():
-        # Another process may have replaced a chunk in the meantime: its pieces come with its new number.
-        tables.db.execute(
-            "INSERT INTO memtool.piece SELECT %s, p.* FROM unnest(%s::int8[], %s::int2[], %s::int8[])"
-            " AS p (chunk, place, hash) WHERE EXISTS"
-            " (SELECT 1 FROM memtool.chunk WHERE vault = %s AND id = p.chunk) ON CONFLICT DO NOTHING",
-            (tables.vault, *columns, tables.vault),
-        )
-        tables.db.execute(
-            "INSERT INTO memtool.vault_model (vault, model, embedded_up_to) SELECT %s, id, %s FROM memtool.model"
-            " WHERE name = %s ON CONFLICT (vault, model) DO UPDATE SET embedded_up_to = excluded.embedded_up_to",
-            (tables.vault, up_to, model),
-        )
-
-
 def _exact_text(vector: NDArray[np.float32]) -> str:
     """Return *vector* as pgvector reads it, in full precision."""
     return f"[{','.join(map(str, vector.tolist()))}]"

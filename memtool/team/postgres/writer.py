@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from memtool.index.writer import FileContent, Writer, other_side_of_archive
 from memtool.team import limits
 from memtool.team.postgres.postings import NewPostings, listed_terms, packed
-from memtool.team.postgres.tables import VAULT_BITS, PostgresTables, VaultRow
+from memtool.team.postgres.tables import VAULT_BITS, PostgresTables, VaultRow, storable
 from memtool.vault.files import content_hash
 from memtool.vault.layout import is_archived
 
@@ -88,11 +88,11 @@ class PostgresWriter(Writer):
         note_id = self._base + self._last_note
         self._notes[ref] = _Note(note_id, digest)
         about = (ref, *read.stamp, read.read_at_ns, digest, row.title, row.problem, row.names)
-        self._new_notes.append((self._vault, note_id, *map(_storable, about)))
+        self._new_notes.append((self._vault, note_id, *map(storable, about)))
         for number, chunk in enumerate(row.chunks, self._last_chunk + 1):
             terms = chunk.terms()
-            self._new_chunks.append((self._vault, self._base + number, note_id, *map(_storable, chunk[:14])))
-            self._term_lists.append((self._vault, self._base + number, _storable(terms)))
+            self._new_chunks.append((self._vault, self._base + number, note_id, *map(storable, chunk[:14])))
+            self._term_lists.append((self._vault, self._base + number, storable(terms)))
             self._postings.add(number, terms)
             self._words |= chunk.words()
         self._last_chunk += len(row.chunks)
@@ -107,7 +107,7 @@ class PostgresWriter(Writer):
         self._put("term_list", "vault, chunk_id, terms", "int8 int8 text", self._term_lists)
         frequencies.update(self._postings.frequencies())
         self._count(frequencies)
-        self._keep_words(sorted(map(_storable, self._words)))
+        self._keep_words(sorted(map(storable, self._words)))
         self._db.execute(
             "UPDATE memtool.vault SET last_note = %s, last_chunk = %s, chunks = chunks + %s, terms = terms + %s,"
             " dead = %s, settled = %s WHERE id = %s",
@@ -224,11 +224,6 @@ class PostgresWriter(Writer):
 def settled_hash(max_bytes: int, scan: bytes | None) -> str:
     """Return what is kept of a *scan* that left nothing to do; nothing of None."""
     return f"{max_bytes} {content_hash(scan)}" if scan is not None else ""
-
-
-def _storable(value: Any) -> Any:  # noqa: ANN401
-    """Return a text without the character that PostgreSQL does not store."""
-    return value.replace("\0", "\ufffd") if isinstance(value, str) else value
 
 
 def forget_rows(tables: PostgresTables) -> None:
