@@ -21,6 +21,7 @@ from memtool.capture.transcript.record_fields import HOOK_CONTEXT, content_of, i
 from memtool.capture.transcript.record_stream import Record, Tally, open_transcript
 from memtool.clients import CLIENTS
 from memtool.errors import MemtoolError
+from memtool.recall import limits
 from memtool.recall.given import GivenLine, Giving, read_givings
 from memtool.recall.ledger import ledger_folder
 from memtool.recall.uses import Fate, count_uses, keep_fates
@@ -32,7 +33,6 @@ CONTEXT, PERSON, AGENT, TOOL = "context", "person", "agent", "tool"
 
 _SOURCE = re.compile(r" \([^()]*\d{4}-\d\d-\d\d[^()]*\)\Z")  # where a line stands, behind what it says
 _SHORTEST = 3  # characters of a name
-_LONGEST = 20_000  # characters of one text in which names are looked for
 _NEVER = 1 << 62  # the number of a record that there is not
 
 
@@ -99,7 +99,7 @@ def _first_sightings(names: Iterable[str], heard: Iterable[Heard]) -> dict[tuple
     """Return the number of the first record that holds each of *names*, by the name and by who says it."""
     first: dict[tuple[str, str], int] = {}
     for each in heard:
-        text = each.text[:_LONGEST].casefold() if each.who != CONTEXT else ""
+        text = each.text[: limits.LONGEST_HEARD].casefold() if each.who != CONTEXT else ""
         for name in names:
             if name in text and (name, each.who) not in first and stands(name, text):
                 first[name, each.who] = each.number

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from memtool.named_tuple import NamedTuple
-from memtool.recall.framing import MOST_UNITS
+from memtool.recall.limits import MOST_UNITS
 from memtool.text.lines import tokens_in
 from memtool.text.similarity import is_said, words
 

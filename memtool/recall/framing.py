@@ -9,13 +9,12 @@ from __future__ import annotations
 import re
 import zlib
 
+from memtool.recall import limits
 from memtool.resources import agent_text
 
 # Capture knows the block by it. It is `memtool.redaction.CONTEXT_TAG`, which would bring all of redaction along.
 TAG = "memtool-context"
-MOST_UNITS = 9_500  # UTF-16 code units of a block; beyond 10,000 the client cuts what a hook says
 
-_TOLD_APART = 200  # letters of a line; what comes later may have been cut off where it was shown
 # Four signs with a digit in second place and no vowel: no word, and hardly the name of a note.
 _SIGNS, _DIGITS = "23456789bcdfghjkmnpqrstvwxz", "23456789"
 
@@ -86,7 +85,7 @@ def line_id(ids: dict[str, int], key: str, text: str = "") -> str:
         key: what the memory is known by in ledgers, or the path of the note.
         text: of a line that is one of many in its note; empty for a fact, or a note as a whole.
     """
-    said = ("".join(filter(str.isalnum, text)) or text)[:_TOLD_APART]
+    said = ("".join(filter(str.isalnum, text)) or text)[: limits.COMPARED]
     mark = zlib.crc32(f"{key}\0{said}".encode("utf-8", "replace"))
     number = mark
     while ids.setdefault(name := _short(number), mark) != mark:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from memtool.errors import SessionNotFound, UsageError
 from memtool.named_tuple import NamedTuple
+from memtool.recall import limits
 from memtool.recall.ledger import key_of, ledger_path, line_key
 from memtool.vault.layout import session_name
 from memtool.vault.state import append_state, read_state, write_state
@@ -29,8 +30,6 @@ RESTS, AT_START, OVER_LIMIT, OVER_ROOM, NEVER_USED = "rests", "start", "limit", 
 BETWEEN = " · "  # statements of one session, in one line
 _SUFFIX = ".jsonl"
 _LARGEST, _KEPT = 524_288, 262_144  # bytes of a session's records; a file that is full loses its older half
-_LONGEST_TEXT = 400  # characters of a line
-_LONGEST_PROMPT = 300
 _MOST_MATCHES = 5
 _ASSIGNING = frozenset("=:：@$%&\\")  # what stands behind one of these may be a secret
 
@@ -100,7 +99,8 @@ def keep_giving(folder: Path, session_id: str, giving: Giving) -> None:
     """Add *giving* to the records of a session in the *folder* of the ledgers; where that cannot be, it is lost."""
     path = ledger_path(folder, session_id, _SUFFIX)
     lines, after = (
-        tuple(line._replace(text=line.text[:_LONGEST_TEXT]) for line in found) for found in (giving.lines, giving.next)
+        tuple(line._replace(text=line.text[: limits.LONGEST_GIVEN]) for line in found)
+        for found in (giving.lines, giving.next)
     )
     fields = giving._replace(lines=lines, next=after)
     line = json.dumps(fields).encode() + b"\n"
@@ -182,7 +182,7 @@ def in_known_words(prompt: str, known: Callable[[list[str]], Collection[str]]) -
     """
     from memtool.text.tokens import words_of  # the start of a session needs no words
 
-    beginning = prompt[:_LONGEST_PROMPT]
+    beginning = prompt[: limits.LONGEST_PROMPT_SHOWN]
     at = beginning.lower().find("<private")
     pieces = (beginning if at < 0 else f"{beginning[:at]} …").split()
     words = {piece: words_of(piece) for piece in pieces}

@@ -14,13 +14,12 @@ from contextlib import suppress
 
 from memtool.errors import MemtoolError
 from memtool.named_tuple import NamedTuple
+from memtool.recall import limits
 from memtool.vault.files import read_text
 from memtool.vault.layout import FACTS_FILE, Vault, project_of
 from memtool.vault.state import make_state_folder, read_state, write_state
 
-MOST_GIVEN = 2
 _NAME, _STAMPS = "hints.json", "hints-read.json"
-_LARGEST = 8 << 20  # bytes; a file that is larger was not written by memtool
 _TOLD_ROLES = ("rule", "decision")
 _TOLD_CATEGORIES = ("preference", "decision")
 _FILE = re.compile(r"(?<![\w.])((?:[\w.@-]+/)*[\w@-][\w.@-]*\.[A-Za-z]\w{0,7})(?![\w/])")
@@ -130,7 +129,7 @@ def still_standing(vault: Vault, hints: Sequence[Hint]) -> list[Hint]:
     found: dict[str, Hint] = {}
     for hint in hints:
         with suppress(OSError, MemtoolError):
-            if len(found) < MOST_GIVEN and any(each.text == hint.text for each in _hints_in(vault, hint.ref)):
+            if len(found) < limits.MOST_HINTS and any(each.text == hint.text for each in _hints_in(vault, hint.ref)):
                 found.setdefault(hint.text, hint)
     return list(found.values())
 
@@ -144,7 +143,7 @@ def _sound(entry: object) -> Hint | None:
 
 def _read(vault: Vault, name: str) -> dict[str, list[object]]:
     with suppress(OSError, ValueError, RecursionError):
-        found = json.loads(read_state(vault.state_path / name, largest=_LARGEST))
+        found = json.loads(read_state(vault.state_path / name, largest=limits.LARGEST_HINTS))
         if isinstance(found, dict):
             return {ref: entries for ref, entries in found.items() if isinstance(entries, list)}
     return {}

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from memtool.errors import NotWritable
 from memtool.named_tuple import NamedTuple
+from memtool.recall import limits
 from memtool.vault.layout import session_name
 from memtool.vault.state import make_state_folder, read_record, write_state, writing_in
 from memtool.workspace import Workspace
@@ -23,12 +24,6 @@ REST = 5  # turns for which a memory is not given again
 
 _NAME = "ledgers"
 _SUFFIXES = (".json", ".jsonl")
-_KEPT = 7 * 86_400.0  # seconds after which a ledger that nobody has touched is removed
-_ALWAYS_KEPT = 50  # ledgers, the newest: a clock that jumps makes all of them old at once
-_MOST = 200  # memories that are remembered, the latest
-_MOST_IDS = 600
-_TOLD_APART = 200  # letters of a line, as in `memtool.recall.framing.line_id`
-_LARGEST = 1_048_576  # bytes; a ledger that is larger was not written by memtool
 
 
 class Ledger(NamedTuple):
@@ -71,11 +66,13 @@ class Ledger(NamedTuple):
 
     def with_ids(self, ids: Mapping[str, int]) -> Ledger:
         """Return the ledger with the short ids of all lines that were given."""
-        return self._replace(ids=dict(list(ids.items())[-_MOST_IDS:]))
+        return self._replace(ids=dict(list(ids.items())[-limits.IDS_OF_LEDGER :]))
 
     def with_failure(self, key: str) -> Ledger:
         """Return the ledger after the command with the checksum *key* has failed once more."""
-        return self._replace(failed={**dict(list(self.failed.items())[-_MOST:]), key: self.failed.get(key, 0) + 1})
+        return self._replace(
+            failed={**dict(list(self.failed.items())[-limits.MEMORIES_OF_LEDGER :]), key: self.failed.get(key, 0) + 1}
+        )
 
     def with_given(self, keys: Iterable[str]) -> Ledger:
         """Return the ledger after the memories *keys* were given."""
@@ -92,7 +89,7 @@ def line_key(text: str, memory: str) -> str:
 
     A fact, and a note as a whole, has no text of its own, and is known by the name of the *memory*.
     """
-    said = ("".join(filter(str.isalnum, text)) or text)[:_TOLD_APART]
+    said = ("".join(filter(str.isalnum, text)) or text)[: limits.COMPARED]
     return f"{zlib.crc32(said.encode('utf-8', 'replace')):08x}{len(said):x}" if said else memory
 
 
@@ -117,7 +114,7 @@ def ledger_path(folder: Path, session_id: str, suffix: str = _SUFFIXES[0]) -> Pa
 
 def read_ledger(folder: Path, session_id: str) -> Ledger:
     """Return the ledger of a session; an empty one where there is none, or one that memtool did not write."""
-    ledger = read_record(ledger_path(folder, session_id), Ledger(), largest=_LARGEST)
+    ledger = read_record(ledger_path(folder, session_id), Ledger(), largest=limits.LARGEST_LEDGER)
     return ledger if ledger and _is_sound(ledger) else Ledger()
 
 
@@ -146,8 +143,8 @@ def sweep_ledgers(folder: Path, now: float) -> None:
     with suppress(OSError):
         make_state_folder(folder)
         for suffix in _SUFFIXES:
-            for touched_at, path in sorted(_files_in(folder, suffix))[:-_ALWAYS_KEPT]:
-                if abs(now - touched_at) > _KEPT:
+            for touched_at, path in sorted(_files_in(folder, suffix))[: -limits.LEDGERS_KEPT]:
+                if abs(now - touched_at) > limits.LEDGER_KEPT:
                     with suppress(OSError):
                         path.unlink()
 
@@ -160,7 +157,7 @@ def _files_in(folder: Path, suffix: str) -> Iterator[tuple[float, Path]]:
 
 
 def _latest(turns: dict[str, int]) -> dict[str, int]:
-    return dict(sorted(turns.items(), key=lambda item: item[1])[-_MOST:])
+    return dict(sorted(turns.items(), key=lambda item: item[1])[-limits.MEMORIES_OF_LEDGER :])
 
 
 def _is_sound(ledger: Ledger) -> bool:

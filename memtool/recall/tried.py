@@ -10,10 +10,9 @@ from memtool.capture.checks import check_in
 from memtool.capture.transcript import EDITING_TOOLS, SHELL_TOOL
 from memtool.capture.transcript.record_fields import content_of, results_in, text_at
 from memtool.capture.transcript.record_stream import Record, Tally, open_transcript, read_records
+from memtool.recall import limits
 from memtool.text.lines import one_line, shortened
 
-_TAIL = 4_194_304  # bytes of the end of a transcript that are read
-_WIDEST = 80  # columns of a changed line
 _NEW_TEXT = ("new_string", "content", "new_source")
 
 
@@ -34,7 +33,7 @@ def tried_since(transcript: Path, command: str) -> Tried:
         TranscriptUnreadable, OSError: the transcript cannot be read.
     """
     with open_transcript(transcript) as file:
-        file.seek(max(0, transcript.stat().st_size - _TAIL))
+        file.seek(max(0, transcript.stat().st_size - limits.TRANSCRIPT_TAIL))
         return tried_in(read_records(file, Tally()), command)
 
 
@@ -75,7 +74,7 @@ def _edit(given: dict[str, Any]) -> str:
     old = set(text_at(given, "old_string").splitlines())
     new = next(filter(None, (text_at(given, key) for key in _NEW_TEXT)), "").splitlines()
     line = next((one_line(line) for line in new if line not in old and any(map(str.isalnum, line))), "")
-    return f"{file}: {shortened(line, _WIDEST)}" if line else file
+    return f"{file}: {shortened(line, limits.WIDEST_EDIT)}" if line else file
 
 
 def _file(given: dict[str, Any]) -> str:

@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from memtool.named_tuple import NamedTuple
+from memtool.recall import limits
 from memtool.text.lines import without_surrogates
 
 USES = "uses.sqlite"
 OFTEN = 10  # arrivals after which a line that was never used is given less
 
-_PATIENCE = 0.05  # seconds; a count that is lost is no loss
 _KEPT = "-90 days"
 _TABLES = """
 CREATE TABLE IF NOT EXISTS used (key TEXT PRIMARY KEY, count INTEGER NOT NULL) WITHOUT ROWID;
@@ -162,4 +162,4 @@ def _change(path: Path, change: Callable[[sqlite3.Connection], object]) -> None:
 
 
 def _connect(path: Path) -> sqlite3.Connection:
-    return sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)
+    return sqlite3.connect(path, timeout=limits.PATIENCE, isolation_level=None)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from memtool.recall.budget import MOST_TOKENS, BlockLine, BlockPart, fit, render
-from memtool.recall.framing import MOST_UNITS
+from memtool.recall.limits import MOST_UNITS
 from memtool.text.lines import tokens_in
 
 

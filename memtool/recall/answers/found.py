@@ -36,9 +36,9 @@ _LEAST = 0.0005  # likelihood of a memory that says more than its title
 _LEAST_SHARE = 0.22  # of the query's words in the note that holds most of them: with less, nothing fits
 _BASE, _OF_SHARE, _OF_SCORE = -10.0, 6.1, 8.8
 _NAMED_ROLES = (DECISION, FIX, OPEN, REFUTED, RULE)  # what a reader would take for something else without its role
+_READ = 12  # chunks of a long note, those around the hit
 _OF_DAY = 2  # statements of a daily page, which lists one file after the other
 _LABEL = r"\*\*[^*]+\*\*[:：]"  # of the files and links of a session's note
-_READ = 12  # chunks of a long note, those around the hit
 
 
 class MemoryAnswer(NamedTuple):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from memtool.errors import MemtoolError
 from memtool.named_tuple import NamedTuple
+from memtool.recall import limits
 from memtool.recall.answers.likelihood import QUESTION, TASK, Signs, Weights, bounded, likelihood
 from memtool.recall.answers.statements import Budget, choose, strength, terms_of
 from memtool.text.languages import pattern_of
@@ -33,7 +34,6 @@ _SCRATCH = r"(?:^|[/_])(?:test|tmp|reproduce|verify|debug|check)_|\.(?:md|txt|js
 _TEST = r"(?:^|[/_.])tests?(?:[/_.]|$)|_test\.|\.(?:test|spec)\."
 _MOST_FILES = 2
 _CUT = "…"
-_LARGEST = 100_000  # bytes of a packed source; of a larger one no prompt waits for what was typed
 _SENTENCE_OR_LINE_END = re.compile(r"(?<=[.!?])(?=\s)|(?<=[。！？；])|(?=\n)|\Z")  # of a sentence, or of the line
 
 
@@ -211,7 +211,7 @@ def _typed(session: str, vault: Vault) -> list[str]:
 
     with suppress(MemtoolError, OSError):
         ref = source_ref(vault, session)
-        if ref and vault.path(ref).stat().st_size <= _LARGEST:
+        if ref and vault.path(ref).stat().st_size <= limits.LARGEST_SOURCE:
             turns = objects_in(read_lines(vault, ref))
             return [said for turn in turns if isinstance(said := turn.get("typed"), str)]
     return []

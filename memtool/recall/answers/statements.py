@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from memtool.named_tuple import NamedTuple
+from memtool.recall import limits
 from memtool.text.languages import all_labels, pattern_of
 from memtool.text.markdown import blocks, without_mark
 from memtool.text.tokens import index_terms
@@ -23,7 +24,6 @@ _LABEL = re.compile(r"\*\*[^*\n]{1,40}\*\*[:：]\s*")  # `**Decisions**: …` of
 _MACHINE_MADE = re.compile(r"- [0-2]\d:[0-5]\d(?: \*\*[^*]+\*\*)?:(?: (?:`|\[)|.* \(session \S+\)$)")
 _SAYS_NOTHING = {"daily": _MACHINE_MADE, "todo": _DONE_TASK}
 _LONG_PASSAGE = 240  # characters; a longer passage is cut into sentences
-_MOST_PASSAGES = 60  # of one chunk
 _LONGEST_STATUS = 80  # characters; a longer one says what was tested, or why
 
 
@@ -134,7 +134,7 @@ def passages(text: str, kind: str) -> tuple[Passage, ...]:
             whole = " ".join(_LABEL.sub("", line.strip(" |\t\r"), count=1) for line in block)
             parts = _SENTENCE_END.split(whole) if len(whole) > _LONG_PASSAGE else [whole]
             found += [Passage(part.strip(), first, last) for part in parts if part.strip()]
-    return tuple(passage for passage in found if _is_passage(passage.text, kind))[:_MOST_PASSAGES]
+    return tuple(passage for passage in found if _is_passage(passage.text, kind))[: limits.MOST_PASSAGES]
 
 
 def _is_passage(text: str, kind: str) -> bool:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from memtool.errors import MemtoolError, OutsideVault
 from memtool.named_tuple import NamedTuple
+from memtool.recall import limits
 from memtool.recall.answers.statements import passages
 from memtool.recall.prompts.finding import Recalled
 from memtool.vault.authors import is_past
@@ -29,13 +30,6 @@ from memtool.workspace import Workspace
 
 if TYPE_CHECKING:
     from memtool.index.tables import Tables
-
-_LARGEST = 10_485_760  # bytes of a file that are read: as many as are indexed, unless the settings say otherwise
-_MOST_CHANGED = 2_097_152  # bytes of changed files that a prompt has time to look through, the best hits first
-_HEAD = (
-    4_096  # bytes of a note that hold its summary and the session that wrote it; characters that tell a kind of line
-)
-_MOST_PLACES = 20  # at which a passage is looked at
 
 
 def still_said(hits: Iterable[Recalled], db: Tables, work: Workspace, session_id: str) -> list[Recalled]:
@@ -50,7 +44,7 @@ def still_said(hits: Iterable[Recalled], db: Tables, work: Workspace, session_id
     rows = db.execute(f"SELECT ref, hash, size, mtime_ns, read_at_ns FROM note WHERE ref IN ({marks})", list(by_ref))  # noqa: S608
     known = {ref: (digest, KnownStamp(*stamp)) for ref, digest, *stamp in rows}
     found: list[Recalled] = []
-    room = _MOST_CHANGED
+    room = limits.LARGEST_CHANGED
     for ref, same in by_ref.items():
         file = _read(ref, work)
         if file is None:
@@ -67,7 +61,7 @@ def still_said(hits: Iterable[Recalled], db: Tables, work: Workspace, session_id
 def current_note(ref: str, work: Workspace, session_id: str) -> str:
     """Return the text of the note *ref* as it is; empty if it is gone, out of use, or by the session *session_id*."""
     file = _read(ref, work)
-    if file is None or (session_id and session_id.encode("utf-8", "replace") in file.content[:_HEAD]):
+    if file is None or (session_id and session_id.encode("utf-8", "replace") in file.content[: limits.HEAD]):
         return ""
     return file.text() if _is_in_use(file.text(), work.now()) else ""
 
@@ -92,7 +86,7 @@ def _read(ref: str, work: Workspace) -> _FileNow | None:
         path = work.outside.path_of(ref) if is_outside(ref) else work.vault.path(ref)
         if path is not None:
             about = path.stat()
-            content = read_head(path, _LARGEST)
+            content = read_head(path, limits.LARGEST_FILE)
             if not is_unsolved(content, is_whole=len(content) == about.st_size):
                 return _FileNow((about.st_size, about.st_mtime_ns), content)
     return None
@@ -101,7 +95,7 @@ def _read(ref: str, work: Workspace) -> _FileNow | None:
 def _completed(hits: Sequence[Recalled], file: _FileNow, session: bytes) -> Iterator[Recalled]:
     """Give those of *hits* that *session* did not write, notes with a summary where it is needed, facts with a mark."""
     lines = file.content.split(b"\n")
-    head = file.content[:_HEAD]
+    head = file.content[: limits.HEAD]
     for hit in hits:
         is_fact, place = is_facts_file(hit.memory.path), hit.memory.place
         own = lines[place.start_line - 1 : place.end_line]
@@ -164,9 +158,9 @@ def _place(passage: str, kind: str, lines: Sequence[str]) -> tuple[int, int] | N
     plain = [" ".join(line.split()) for line in lines]
     starts = list(accumulate((len(line) + 1 for line in plain), initial=0))
     wanted = re.escape(" ".join(passage.split()))
-    for match in islice(re.finditer(wanted, " ".join(plain)), _MOST_PLACES):
+    for match in islice(re.finditer(wanted, " ".join(plain)), limits.MOST_PLACES):
         first, end = bisect(starts, match.start()), bisect(starts, match.end() - 1)
-        if passages("\n".join(lines[first - 1 : end])[:_HEAD], kind):  # a task may have been done since
+        if passages("\n".join(lines[first - 1 : end])[: limits.HEAD], kind):  # a task may have been done since
             return first, end
     return None
 

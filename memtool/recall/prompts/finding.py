@@ -26,6 +26,7 @@ from memtool.index.filters import Filter
 from memtool.index.ranking import without_near_duplicates
 from memtool.index.reach import reach
 from memtool.named_tuple import NamedTuple
+from memtool.recall import limits
 from memtool.recall.answers.likelihood import KEPT, KEPT_BY_MEANING, OF_NO_PROJECT, Signs, floor_of, likelihood
 from memtool.recall.answers.statements import Passage, passages
 from memtool.recall.given import ALIKE, BELOW_FLOOR, PALE
@@ -43,20 +44,14 @@ if TYPE_CHECKING:
 
 BESIDE_THE_BEST = 0.5  # share of the best one's likelihood that the others need
 
-LONGEST = 20_000  # characters of a chunk; only a fact can have more, and that is no memory
-_LOOKED_AT = 60  # chunks whose terms are compared
 _TRIED = 4  # for each of them, so many, of which those of other projects are left out
-_READ = 20  # of those, the best, whose passages are
 _BEGINNING = 4  # characters that a passage shares with a term, or it need not be cut into terms
 _NEVER = ("rules/", "CLAUDE.md", "MEMORY.md")  # tables for machines, and what every session is given at its start
 _NEVER_OF_CLIENT = "/memory/MEMORY.md"  # the client gives it by itself
 _CLAUSE_END = re.compile(r"[,:;.!?，：；。！？、（(]")
 _SHORTEST_CLAUSE, _LONGEST_CLAUSE = 6, 40  # characters
 
-_MOST_TERMS = 48  # of a prompt
-_MOST_CHUNKS = 1_000  # of one term; what stands in more finds nothing
 _LEAST_SCOPE = 50  # chunks; where there are fewer, what they hold is no more relevant for that
-_MOST_OF_SCOPE = 4_000  # chunks; among more, words are as rare as in the vault
 
 
 class Recalled(NamedTuple):
@@ -140,8 +135,8 @@ def candidates(
     wanted = Filter(today, projects=reach(db, project, question.text))
     if meaning:
         meaning.begin(project)
-    places = {term: db.holding([(term,)], _MOST_CHUNKS + 1) for term in question.terms()[:_MOST_TERMS]}
-    in_other_words = [db.holding(each.others, _MOST_CHUNKS + 1) for each in question.synonyms]
+    places = {term: db.holding([(term,)], limits.MOST_CHUNKS + 1) for term in question.terms()[: limits.MOST_TERMS]}
+    in_other_words = [db.holding(each.others, limits.MOST_CHUNKS + 1) for each in question.synonyms]
     # A pair of words that the vault has nowhere tells nothing.
     question = question._replace(
         words=tuple(word for word in question.words if " " not in word.terms[0] or places.get(word.terms[0]))
@@ -155,7 +150,7 @@ def candidates(
     clues = Clues(question, rarities, of_others)
     rare = [(rarities[term], ids) for term, ids in places.items()]
     rare += [(other / 2, ids) for other, ids in zip(of_others, in_other_words, strict=True)]
-    likely = _most_likely(db, (each for each in rare if len(each[1]) <= _MOST_CHUNKS), inside, wanted)
+    likely = _most_likely(db, (each for each in rare if len(each[1]) <= limits.MOST_CHUNKS), inside, wanted)
 
     def read(chunk_ids: Sequence[int]) -> list[tuple[tuple[float, float], _Chunk]]:
         chunks = _read(db, chunk_ids, wanted)
@@ -163,7 +158,7 @@ def candidates(
 
     by_words = sorted(read(likely), key=lambda each: each[0], reverse=True)
     sessions = dict.fromkeys(chunk.memory.path for _, chunk in by_words if chunk.memory.kind == SESSION)
-    kept = [each for each in by_words if each[1].memory.kind != SESSION][:_READ]
+    kept = [each for each in by_words if each[1].memory.kind != SESSION][: limits.CHUNKS_CUT]
     cosines = _cosines(meaning, [chunk.id for _, chunk in kept], nearest)
     more = sorted(cosines.keys() - {chunk.id for _, chunk in kept})
     kept += [each for each in read(more) if each[1].memory.kind != SESSION]
@@ -195,14 +190,14 @@ def _scope(db: Tables, project: str) -> tuple[int, frozenset[int] | None]:
     """
     inside = "FROM chunk WHERE project IN (?, '')"
     count = int(db.execute(f"SELECT count(*) {inside}", (project,)).fetchone()[0])
-    if not project or count > _MOST_OF_SCOPE:
+    if not project or count > limits.LARGEST_SCOPE:
         return max(_LEAST_SCOPE, db.chunk_count()), None
     return max(_LEAST_SCOPE, count), frozenset([row[0] for row in db.execute(f"SELECT id {inside}", (project,))])
 
 
 def _frequency(ids: Sequence[int], size: int, inside: frozenset[int] | None) -> int:
-    if len(ids) > _MOST_CHUNKS:
-        return max(_MOST_CHUNKS, size // 10)
+    if len(ids) > limits.MOST_CHUNKS:
+        return max(limits.MOST_CHUNKS, size // 10)
     return len(ids) if inside is None else len(inside.intersection(ids))
 
 
@@ -217,7 +212,7 @@ def _most_likely(
     for rare, chunk_ids in found:
         for chunk_id in chunk_ids:
             held[chunk_id] = held.get(chunk_id, 0.0) + rare
-    most = _LOOKED_AT * _TRIED if wanted.projects else _LOOKED_AT
+    most = limits.CHUNKS_COMPARED * _TRIED if wanted.projects else limits.CHUNKS_COMPARED
     best = nlargest(most, held, key=lambda each: (held[each] + 2 * (inside is None or each in inside), each))
     if not wanted.projects:
         return best
@@ -225,7 +220,7 @@ def _most_likely(
     listed = ", ".join(map(str, best))
     rows = db.execute(f"SELECT c.id FROM chunk AS c WHERE c.id IN ({listed}) AND {condition}", values)  # noqa: S608  (numbers)
     in_reach = {row[0] for row in rows}
-    return [chunk_id for chunk_id in best if chunk_id in in_reach][:_LOOKED_AT]
+    return [chunk_id for chunk_id in best if chunk_id in in_reach][: limits.CHUNKS_COMPARED]
 
 
 def _read(db: Tables, chunk_ids: Sequence[int], wanted: Filter) -> Iterator[_Chunk]:
@@ -234,7 +229,8 @@ def _read(db: Tables, chunk_ids: Sequence[int], wanted: Filter) -> Iterator[_Chu
         "SELECT c.id, n.ref, c.start_line, c.end_line, c.text, c.kind, n.title, c.heading, c.author, c.project,"  # noqa: S608  (numbers)
         " c.category, c.date, c.fact_id, l.terms"
         " FROM chunk AS c JOIN note AS n ON n.id = c.note_id JOIN term_list AS l ON l.chunk_id = c.id"
-        f" WHERE c.id IN ({', '.join(map(str, chunk_ids))}) AND length(c.text) <= {LONGEST} AND {condition}",
+        f" WHERE c.id IN ({', '.join(map(str, chunk_ids))}) AND length(c.text) <= {limits.LONGEST_CHUNK}"
+        f" AND {condition}",
         values,
     )
     for chunk_id, ref, start, end, text, kind, title, heading, author, project, category, date, fact_id, packed in rows:

@@ -7,13 +7,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from memtool import service_client
+from memtool.recall import limits
 from memtool.recall.prompts.question import without_pastes
 from memtool.service_client import PROTOCOL, Address, ServiceCall, ServicePlace, Silent, leave_alone
 
-_MOST_NAMED = 200  # chunks of an answer
-_SHORT = 700  # characters, which fit the 256 tokens that small models read
-_LONGEST_PARAGRAPH = 500
-_MOST_LINES = 2_000
 _WORD = re.compile(r"[^\W\d_]+")
 _FEWEST_WORDS = 3
 _LETTERS, _DIGITS, _MARKS = 0.65, 0.12, 0.06  # at least, at most, at most: of a line's characters
@@ -89,7 +86,7 @@ def nearness_in(answer: Any) -> Nearness | None:  # noqa: ANN401  (another proce
     """
     if answer is None:
         return None
-    nearest, asked = (tuple(Near(*each) for each in part[:_MOST_NAMED]) for part in answer)
+    nearest, asked = (tuple(Near(*each) for each in part[: limits.MOST_NEAR]) for part in answer)
     for near in (*nearest, *asked):
         if type(near.chunk_id) is not int:
             raise TypeError("an id of a chunk should be an integer")
@@ -106,17 +103,17 @@ def texts_of(prompt: str) -> tuple[str, ...]:
     for was the nearest to none when embedded as they were.
     """
     text = without_pastes(prompt).strip()
-    if len(text) <= _SHORT:
+    if len(text) <= limits.LONGEST_COMPARED:
         return (text,) if text else ()
     paragraphs = list(_paragraphs(text)) or [text]
-    first, last = paragraphs[0][:_LONGEST_PARAGRAPH], paragraphs[-1][-_LONGEST_PARAGRAPH:]
-    return (first,) if len(paragraphs) == 1 and len(paragraphs[0]) <= _LONGEST_PARAGRAPH else (first, last)
+    first, last = paragraphs[0][: limits.LONGEST_PARAGRAPH], paragraphs[-1][-limits.LONGEST_PARAGRAPH :]
+    return (first,) if len(paragraphs) == 1 and len(paragraphs[0]) <= limits.LONGEST_PARAGRAPH else (first, last)
 
 
 def _paragraphs(text: str) -> Iterator[str]:
     """Give the paragraphs of *text* without code and lines of logs."""
     held: list[str] = []
-    for line in [*text.split("\n")[:_MOST_LINES], ""]:
+    for line in [*text.split("\n")[: limits.MOST_PROMPT_LINES], ""]:
         if _is_prose(line):
             held.append(line.strip())
         elif held:

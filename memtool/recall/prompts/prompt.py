@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, TypeAlias
 
 from memtool.named_tuple import NamedTuple
+from memtool.recall import limits
 from memtool.recall.answers.likelihood import KEPT, LATER_FLOOR, TASK, floor_of, weighed
 from memtool.recall.answers.sessions import (
     MOST_LOOKED_AT,
@@ -22,7 +23,7 @@ from memtool.recall.answers.sessions import (
     with_whole_words,
 )
 from memtool.recall.answers.statements import LONGEST, Budget, choose, strength, whole
-from memtool.recall.framing import MOST_UNITS, defused, framed, line_id
+from memtool.recall.framing import defused, framed, line_id
 from memtool.recall.given import (
     AT_START,
     BELOW_FLOOR,
@@ -65,11 +66,6 @@ _BESIDE = 0.2  # of the floor: enough for a second session beside a question's f
 _TRIES = 4  # to make the statements of sessions small enough, by what is too much and the marks between some of them
 _BETWEEN = 20  # characters of those
 _FIRST_PROMPTS = 2  # of a session; later on, sessions are given only what is sure
-_LONGEST_MARK = 60  # characters of why a fact is to be looked at again
-_LONGEST_TITLE = 80
-_LONGEST_SOURCE = 400  # of where a memory stands; an id as long as a page would take the room of all others
-_NEXT = 5  # memories that were not given, which `memtool given` tells of
-_TELLING = 200  # characters of what a memory says; the block of a session's start may cut it later on
 
 _FIRST_TURNS = 3  # turns that a session may take to find its topic
 _PAUSE = 5  # turns from one reminder to the next
@@ -123,9 +119,9 @@ def memories_for_prompt(
     likely = (hit for hit in found.memories if not hit.left_out)
     hits = [hit for hit in still_said(likely, db, work, asked.session_id) if _text(hit)]
     judged = _judged(hits, work, ledger, floor_of(KEPT, asked.question.length))
-    fresh = [hit for hit in judged if not hit.left_out and len(_source(hit, asked.project)) <= _LONGEST_SOURCE]
+    fresh = [hit for hit in judged if not hit.left_out and len(_source(hit, asked.project)) <= limits.LONGEST_PLACE]
     own = _best(fresh, uses, today)
-    room = min(settings.prompt_characters, MOST_UNITS)
+    room = min(settings.prompt_characters, limits.MOST_UNITS)
     limit = settings.later_prompts if ledger.given else settings.first_prompt
     subject = subject_of(asked.question, found.clues)
     refs = found.sessions[:MOST_LOOKED_AT]
@@ -152,7 +148,7 @@ def memories_for_prompt(
     unfit += [hit._replace(left_out=OVER_LIMIT) for hit in own[limit:]]
     left_out = (hit for hit in (*found.memories, *judged, *sessions, *unfit) if hit.left_out)
     passed = sorted(left_out, key=lambda hit: -hit.relevance)
-    after = tuple(_line(hit, {}, ledger)._replace(id="") for hit in passed[:_NEXT])
+    after = tuple(_line(hit, {}, ledger)._replace(id="") for hit in passed[: limits.MOST_NEXT])
     if not count:
         return Given("", ledger, next=after)
     lines = tuple(_line(hit, ids, ledger) for hit in chosen[:count])
@@ -183,7 +179,9 @@ class _Answers:
         self._lines = []
         for answer in self._given:
             lines = with_whole_words(answer.lines, answer.note, answer.text, work.vault, db)
-            lines = [line for line in lines if not start or defused(line.text)[:_TELLING] not in start]
+            lines = [
+                line for line in lines if not start or defused(line.text)[: limits.COMPARED_WITH_START] not in start
+            ]
             if not self._is_question:  # an answer may use other words; beside a task they would be noise
                 lines = [line for line in lines if strength(subject.weights, line) > 0]
             self._lines.append(lines)
@@ -278,7 +276,7 @@ def _is_in(start: str, hit: Recalled) -> bool:
     if memory.kind == DECISION and not memory.text and f" {defused(PurePosixPath(memory.path).name)}]" in start:
         return True
     said = defused(memory.text or hit.summary)
-    return bool(said) and said[:_TELLING] in start
+    return bool(said) and said[: limits.COMPARED_WITH_START] in start
 
 
 def _text(hit: Recalled) -> str:
@@ -291,7 +289,7 @@ def _text(hit: Recalled) -> str:
         statements = BETWEEN.join(map(_statement, hit.statements))
         return f"{statements} [files: {', '.join(map(defused, hit.files))}]" if hit.files else statements
     said, _ = signed_by(said)
-    title = cut(defused(hit.memory.title), _LONGEST_TITLE)
+    title = cut(defused(hit.memory.title), limits.LONGEST_TITLE)
     if not said or said.casefold() in title.casefold():
         return title
     return said if title.casefold() in said.casefold() else f"{title}: {said}"
@@ -310,7 +308,7 @@ def _source(hit: Recalled, project: str) -> str:
     author = signed_by(memory.text)[1] or memory.author
     category = standing_category(memory.role or memory.category, author)
     where = f"{place.path}:{place.start_line}-{place.end_line}"
-    review = cut(hit.review, _LONGEST_MARK)
+    review = cut(hit.review, limits.LONGEST_MARK)
     about = (category, named(author), other, memory.date, review, where, memory.fact_id)
     return defused(", ".join(filter(None, about)))
 

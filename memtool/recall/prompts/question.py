@@ -9,6 +9,7 @@ from itertools import islice, pairwise
 from typing import TypeVar
 
 from memtool.named_tuple import NamedTuple
+from memtool.recall import limits
 from memtool.text.languages import text_of, word_file, word_set, words as words_of
 from memtool.text.markdown import with_code_cut
 from memtool.text.scripts import HAN, is_ideograph
@@ -19,10 +20,8 @@ T = TypeVar("T")
 _BEGINNING, _END = 3_000, 1_000  # characters of a long prompt that are looked at: what is asked stands at its ends
 _FIRST_WORDS, _LAST_WORDS = 28, 12  # of a long prompt
 _FIRST_PIECES, _LAST_PIECES = 12, 6  # and as many stretches of scripts without spaces
-_LONGEST_PIECE = 40  # characters
 _PASTED = r"(?s)(<pasted_content\b[^>]{0,200}>)(.*?)(</pasted_content>|\Z)"
 _FENCE_BEHIND_TEXT = r"(?m)^([^`\n]*[^`\s][ \t]*)(```[\w+-]{0,20})[ \t]*$"  # which Markdown would not take for one
-_KEPT_OF_PASTED = 600  # characters of each paste
 # Where a program was when it failed. What failed stands above or below.
 _FRAMES = (
     r'(?m)^[ \t]*(?:File "[^"\n]{0,300}", line \d+[^\n]*(?:\n[ \t]+[^\n]*)?|at [^\n]{0,300}[:(][^\n]*|\.\.\. \d+ more'
@@ -36,7 +35,6 @@ _WORD = re.compile(r"[a-z0-9][a-z0-9+#.'-]*[a-z0-9+#]|[a-z0-9]")
 _MOST_WORDS, _MOST_SYNONYMS = 60, 24  # of a prompt
 _LONGEST_UNSPACED = 6  # characters
 _CLAUSE_END = re.compile(r"[^\w\s'-]+")
-_MOST_PAIRS = 8
 _LONGEST_ACT = 8  # words about something
 
 
@@ -97,7 +95,7 @@ def question_of(prompt: str) -> Question:
         for word in query_words(text)
         if word not in _list("grammar")
     ]
-    runs = [piece[:_LONGEST_PIECE] for piece in unspaced_runs(text) if len(piece) > 1]
+    runs = [piece[: limits.LONGEST_PIECE] for piece in unspaced_runs(text) if len(piece) > 1]
     pieces = _ends(runs, _FIRST_PIECES, _LAST_PIECES)
     asked = [*filter(None, _ends(words, _FIRST_WORDS, _LAST_WORDS))]
     length = len(words) + sum(map(len, runs)) / 2
@@ -108,14 +106,16 @@ def question_of(prompt: str) -> Question:
         acts += [Word((act,), is_telling=True) for act in _acts() if any(act in piece for piece in pieces)]
         if acts:
             return Question(tuple(acts), (), synonyms, length, without_pastes(prompt), text, is_act=True)
-    asked += islice(_pairs(text), _MOST_PAIRS)
+    asked += islice(_pairs(text), limits.MOST_PAIRS)
     return Question(tuple(asked), tuple(pieces), synonyms, length, without_pastes(prompt), text)
 
 
 def shortened(prompt: str) -> str:
     """Return *prompt* without the name of a command, its pastes cut to their beginnings, and it to its two ends."""
-    text = re.sub(_PASTED, lambda match: match[1] + _each_once(match[2])[:_KEPT_OF_PASTED] + match[3], _typed(prompt))
-    text = _each_once(with_code_cut(text, lambda block: [_each_once("\n".join(block))[:_KEPT_OF_PASTED]]))
+    text = re.sub(
+        _PASTED, lambda match: match[1] + _each_once(match[2])[: limits.KEPT_OF_PASTED] + match[3], _typed(prompt)
+    )
+    text = _each_once(with_code_cut(text, lambda block: [_each_once("\n".join(block))[: limits.KEPT_OF_PASTED]]))
     return text if len(text) <= _BEGINNING + _END else f"{text[:_BEGINNING]}\n{text[-_END:]}"
 
 

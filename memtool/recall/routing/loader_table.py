@@ -13,14 +13,13 @@ from itertools import accumulate
 from typing import NamedTuple
 from zlib import crc32
 
+from memtool.recall import limits
 from memtool.text.lines import newline_of
 from memtool.text.markdown import in_code
 from memtool.text.merging import Clean, lines_of, merge_lines
 
 LOADER = "rules/memory-loader.md"
-LONGEST_LINE = 10_000  # characters
 
-_FRAME = 500  # bytes of the marks and the header, with some to spare
 _HEADER = ("| Trigger | Read |", "| --- | --- |")
 _BEGIN = "<!-- memtool begin {}: from the triggers in the areas' front matter, by `memtool route --update` -->"
 _END = "<!-- memtool end -->"
@@ -74,7 +73,7 @@ def with_rows(text: str, rows: Sequence[TableRow]) -> str:
 
 def fitting(text: str, rows: Sequence[TableRow], largest: int) -> list[TableRow]:
     """Return the first of *rows*, as many as `with_rows` can write into *text* within *largest* bytes."""
-    room = largest - _size(with_rows(text, ())) - _FRAME
+    room = largest - _size(with_rows(text, ())) - limits.TABLE_FRAME
     ends = accumulate(_size(_line(row)) + 2 for row in rows)
     return [row for row, end in zip(rows, ends, strict=True) if end <= room]
 
@@ -167,7 +166,7 @@ def _is_rule(line: str) -> bool:
 
 
 def _row(line: str, number: int) -> TableRow:
-    cells = _CELL_END.split(line.strip()[:LONGEST_LINE].removeprefix("|"))
+    cells = _CELL_END.split(line.strip()[: limits.LONGEST_TABLE_LINE].removeprefix("|"))
     triggers, refs = ([*map(_items, cells), (), ()])[:2]
     return TableRow(tuple(text for text, _ in triggers), tuple(_ref(*item) for item in refs), number)
 

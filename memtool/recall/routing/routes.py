@@ -12,6 +12,7 @@ from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
 from memtool.errors import BrokenVaultFile, MemtoolError, OutsideVault
+from memtool.recall import limits
 from memtool.recall.routing.loader_table import LOADER, TableRow, fitting, hand_rows, with_rows
 from memtool.recall.routing.triggers import (
     Area,
@@ -30,9 +31,7 @@ from memtool.vault.files import read_text, replace
 from memtool.vault.layout import NOTE_SUFFIXES, Vault, project_of
 
 WORD, GLOB, PREFIX, PAGE = "word", "path", "prefix", "page"
-LARGEST = 262_144  # bytes of the table and of the map
 
-_MOST_TRIES = 20_000  # globs against the paths that a text names
 # What may be a path in running text: with Chinese around it, only the second finds its ends.
 _PATHS = (re.compile(r"[\w.@+~/\\-]+"), re.compile(r"[A-Za-z0-9_.@+~/\\-]+"))
 
@@ -149,7 +148,7 @@ def _all_of(routes: dict[str, list[Route]], triggers: Iterable[str]) -> list[Rou
 
 def _globbing(routing: Routing, paths: Sequence[str]) -> list[Route]:
     tries = product(paths, (route for route in routing.routes if route.kind == GLOB))
-    found = (route for path, route in islice(tries, _MOST_TRIES) if matches_glob(route.trigger, path))
+    found = (route for path, route in islice(tries, limits.MOST_GLOB_TRIES) if matches_glob(route.trigger, path))
     return list(dict.fromkeys(found))
 
 
@@ -235,9 +234,9 @@ def _text(vault: Vault, ref: str, findings: list[TriggerProblem]) -> str:
         try:
             path = vault.path(ref)
             about = path.stat()
-            if stat.S_ISREG(about.st_mode) and about.st_size <= LARGEST:
+            if stat.S_ISREG(about.st_mode) and about.st_size <= limits.LARGEST_TABLE:
                 return read_text(path)[0].removeprefix("\ufeff")
-            findings.append(TriggerProblem(ref, 1, f"it is no file of at most {LARGEST // 1024} KiB"))
+            findings.append(TriggerProblem(ref, 1, f"it is no file of at most {limits.LARGEST_TABLE // 1024} KiB"))
         except (OutsideVault, BrokenVaultFile) as error:
             findings.append(TriggerProblem(ref, 1, str(error)))
         except PermissionError as error:
@@ -314,7 +313,7 @@ def update_table(vault: Vault) -> bool:
     path = vault.path(LOADER)
     with vault.lock():
         text, expected = _table(vault)
-        updated = with_rows(text, fitting(text, rows_of(read_areas(vault)), LARGEST))
+        updated = with_rows(text, fitting(text, rows_of(read_areas(vault)), limits.LARGEST_TABLE))
         if updated == text:
             return False
         replace(path, updated, expected=expected)
@@ -335,15 +334,17 @@ def _table(vault: Vault) -> tuple[str, str | None]:
     path = vault.path(LOADER)
     if not path.exists():
         return (shipped("vault_template") / LOADER).read_text(encoding="utf-8"), None
-    if not path.is_file() or path.stat().st_size > LARGEST:
-        raise BrokenVaultFile(f"'{LOADER}' is no file of at most {LARGEST // 1024} KiB", hint="Move it away.")
+    if not path.is_file() or path.stat().st_size > limits.LARGEST_TABLE:
+        raise BrokenVaultFile(
+            f"'{LOADER}' is no file of at most {limits.LARGEST_TABLE // 1024} KiB", hint="Move it away."
+        )
     return read_text(path)
 
 
 def _stale(vault: Vault, routing: Routing) -> Iterator[TriggerProblem]:
     with suppress(MemtoolError, OSError):  # a table that cannot be read has been found before
         text, rows = _table(vault)[0], rows_of(routing.areas)
-        fit = fitting(text, rows, LARGEST)
+        fit = fitting(text, rows, limits.LARGEST_TABLE)
         if len(fit) < len(rows):
             first = rows[len(fit)].refs[0]
             sentence = f"the table has no room for {len(rows) - len(fit)} of {len(rows)} areas, from '{first}' on"

@@ -14,6 +14,7 @@ from itertools import groupby
 from typing import Any, NamedTuple, TypeAlias
 
 from memtool.errors import OutsideVault
+from memtool.recall import limits
 from memtool.text.lines import cut
 from memtool.text.tokens import fold, unspaced_runs
 from memtool.vault.files import read_head
@@ -21,16 +22,10 @@ from memtool.vault.layout import Vault
 
 Trie: TypeAlias = dict[str, Any]  # atom -> what may follow it; "" -> the trigger that ends here
 
-LONGEST_TRIGGER = 60  # characters; more is no word and no phrase, but somebody's mistake or attack
-LONGEST_GLOB = 200  # characters
-MOST_TRIGGERS = 100  # of one field
 
 _CHUNK = re.compile(r"\w+|\W")
-_LONGEST_PATH = 4096  # characters
-_MOST_ALTERNATIVES = 64  # that braces may unfold into
 _FIELDS = ("triggers", "aliases", "paths")
 _FOLDERS = ("projects", "patterns", "tools")
-_HEAD = 4 * 65_536  # bytes, in which the front matter ends
 _INNERMOST_BRACES = re.compile(r"\{([^{}]*)\}")
 
 
@@ -99,18 +94,18 @@ def fault_in_glob(glob: str) -> str:
     """Return the fault of *glob* as the end of a sentence, or an empty string."""
     if not glob.strip("/* "):
         return "is empty" if not glob.strip() else "matches every file"
-    if len(glob) > LONGEST_GLOB:
-        return f"has more than {LONGEST_GLOB} characters"
+    if len(glob) > limits.LONGEST_GLOB:
+        return f"has more than {limits.LONGEST_GLOB} characters"
     if not glob.isprintable() or "\\" in glob:
         return "holds a character that no glob may hold"
     if glob.startswith(("!", "~")) or re.match("[A-Za-z]:", glob) or ".." in glob.split("/"):
         return "does not begin and stay in a project"
-    return "" if _alternatives(glob) else f"means more than {_MOST_ALTERNATIVES} globs"
+    return "" if _alternatives(glob) else f"means more than {limits.MOST_ALTERNATIVES} globs"
 
 
 def matches_glob(glob: str, path: str) -> bool:
     """Return whether *glob* matches *path*, which is relative to the root of its project, with `/`."""
-    if len(path) > _LONGEST_PATH:
+    if len(path) > limits.LONGEST_PATH:
         return False
     parts = [part for part in path.casefold().split("/") if part]
     return any(_matches(one, parts) for one in _alternatives(glob.casefold()))
@@ -135,7 +130,7 @@ def _beyond(step: str, starts: set[int], parts: list[str]) -> set[int]:
 def _alternatives(glob: str) -> list[str]:
     """Return the globs that the braces in *glob* stand for; none if they are too many."""
     waiting, done = [glob], list[str]()
-    while waiting and len(waiting) + len(done) <= _MOST_ALTERNATIVES:
+    while waiting and len(waiting) + len(done) <= limits.MOST_ALTERNATIVES:
         one = waiting.pop()
         braces = _INNERMOST_BRACES.search(one)
         if braces is None:
@@ -223,7 +218,7 @@ def fault_in_word(text: str) -> str:
     """Return the fault of the word or phrase *text* as a trigger, as the end of a sentence."""
     if not normal(text):
         return "is empty"
-    return f"has more than {LONGEST_TRIGGER} characters" if len(text) > LONGEST_TRIGGER else ""
+    return f"has more than {limits.LONGEST_TRIGGER} characters" if len(text) > limits.LONGEST_TRIGGER else ""
 
 
 def _summaries(vault: Vault) -> Iterator[str]:
@@ -235,7 +230,7 @@ def _summaries(vault: Vault) -> Iterator[str]:
 
 def _read(vault: Vault, ref: str) -> Area | None:
     try:
-        text = read_head(vault.path(ref), _HEAD).decode("utf-8-sig", "replace")
+        text = read_head(vault.path(ref), limits.LARGEST_MATTER_OF_AREA).decode("utf-8-sig", "replace")
     except OutsideVault as error:
         return Area((ref,), findings=(TriggerProblem(ref, 1, str(error)),))
     except (FileNotFoundError, NotADirectoryError):
@@ -257,17 +252,19 @@ def _taken(
     """Return the usable items of the list *field*, and add to *findings* what is wrong with the others."""
     taken: dict[str, Trigger] = {}
     items = _listed(fields.get(field))
-    for item in items[:MOST_TRIGGERS]:
+    for item in items[: limits.MOST_TRIGGERS]:
         trigger = Trigger(" ".join(item.split()), _line(lines, field, item))
         fault = (fault_in_glob if field == "paths" else fault_in_word)(trigger.text)
         if fault:
-            sentence = f"'{cut(trigger.text, LONGEST_TRIGGER)}' in '{field}' {fault}"
+            sentence = f"'{cut(trigger.text, limits.LONGEST_TRIGGER)}' in '{field}' {fault}"
             findings.append(TriggerProblem(ref, trigger.line, sentence))
         else:
             taken.setdefault(normal(trigger.text), trigger)
-    if len(items) > MOST_TRIGGERS:
+    if len(items) > limits.MOST_TRIGGERS:
         line = _line(lines, field, "")
-        findings.append(TriggerProblem(ref, line, f"'{field}' lists more than {MOST_TRIGGERS}: the rest is not read"))
+        findings.append(
+            TriggerProblem(ref, line, f"'{field}' lists more than {limits.MOST_TRIGGERS}: the rest is not read")
+        )
     return list(taken.values())
 
 

@@ -12,6 +12,7 @@ from datetime import datetime, tzinfo
 
 from memtool.errors import OutsideVault
 from memtool.named_tuple import NamedTuple
+from memtool.recall import limits
 from memtool.recall.budget import BlockLine, BlockPart
 from memtool.recall.framing import defused, quoted
 from memtool.text.lines import cut
@@ -19,9 +20,7 @@ from memtool.vault.layout import Vault
 from memtool.vault.marks import is_unsolved
 
 MINUTE = "%Y-%m-%d %H:%M"
-LONGEST_BODY = 16_000  # characters of a note; no budget holds more
 _MOST_LINES, _LONGEST_LINE = 300, 400
-LONGEST = 65_536  # bytes of a note; no budget holds a quarter of it
 
 
 class Excerpt(NamedTuple):
@@ -44,7 +43,7 @@ class Excerpt(NamedTuple):
 
 def read_excerpt(vault: Vault, ref: str, zone: tzinfo | None = None) -> Excerpt | None:
     """Return the beginning of the note at *ref*; None where no file of the vault can be read there."""
-    found = read_bytes(vault, ref, LONGEST)
+    found = read_bytes(vault, ref, limits.LARGEST_EXCERPT)
     if found is None:
         return None
     from memtool.text.frontmatter import split_front_matter
@@ -117,7 +116,7 @@ def one_line_fields(matter: str) -> dict[str, str]:
 
 
 def _decoded(ref: str, content: bytes) -> str:
-    whole = len(content) < LONGEST
+    whole = len(content) < limits.LARGEST_EXCERPT
     try:  # where the file goes on, the last character may be half
         return codecs.getincrementaldecoder("utf-8-sig")().decode(content, final=whole)
     except UnicodeDecodeError:
@@ -141,7 +140,7 @@ def note_part(note: Excerpt, share: float, levels: Iterable[str]) -> BlockPart |
 
 
 def _quotation(text: str, ref: str) -> Iterator[BlockLine]:
-    lines = without_comments(text)[:LONGEST_BODY].split("\n")[:_MOST_LINES]
+    lines = without_comments(text)[: limits.LONGEST_BODY].split("\n")[:_MOST_LINES]
     if any(says_something(line) for line in lines):
         quotation = quoted("\n".join(line[:_LONGEST_LINE] for line in lines))
         yield from (BlockLine(line, ref) for line in quotation.split("\n") if line)

@@ -17,6 +17,7 @@ from functools import cache
 from typing import Any
 
 from memtool.named_tuple import NamedTuple
+from memtool.recall import limits
 from memtool.recall.budget import SAME
 from memtool.recall.start.excerpt import Folder, names_in, one_line_fields
 from memtool.text.languages import all_labels, begins_with, gives_order
@@ -31,13 +32,9 @@ from memtool.vault.state import make_state_folder, read_state, write_state
 
 ARROW = " → "  # in a decision, behind the question
 STANDING = {DECISION: "decisions", RULE: "rules", OPEN: "open"}
-LARGEST_NOTE = 65_536  # bytes
 _LIST, _STAMPS = "standing.json", "standing-read.json"
-_LARGEST_LIST = 16 << 20  # bytes
 _FOLDERS = ("sessions", f"{ARCHIVE}sessions")
 _SESSIONS, _ARCHIVED = "sessions", f"{ARCHIVE}sessions"
-_MOST_UNLISTED = 200  # notes that no daily note lists
-_MOST_DAYS = 180  # daily notes that are looked at, however long ago they were written
 _LARGEST_DAY, _LARGEST_MATTER = 262_144, 16_384  # bytes
 _DAY = r"\d{4}-\d\d-\d\d(?:\.memtool)?\.md"
 _WIDEST, _AROUND = 330, 8  # columns of a statement, which is given whole or not at all, and around it
@@ -79,7 +76,7 @@ def last_sessions(vault: Vault, project: str, most: int, besides: str = "") -> l
     found: dict[str, tuple[str, str, str]] = {}
     listed = {besides}
     days, notes = Folder(vault, vault.daily), Folder(vault, _SESSIONS)
-    for name in names_in(vault, vault.daily, _MOST_DAYS):
+    for name in names_in(vault, vault.daily, limits.MOST_DAYS):
         if len(found) >= most:
             return list(found.values())[:most]
         for session in _sessions_of(days, name) if re.fullmatch(_DAY, name) else ():
@@ -88,7 +85,7 @@ def last_sessions(vault: Vault, project: str, most: int, besides: str = "") -> l
                 found[ref] = (name[:10], session.minute, ref)
             listed.add(ref)
     unlisted = [ref for name in names_in(vault, _SESSIONS) if (ref := f"{_SESSIONS}/{name}") not in listed]
-    heard = ((ref, _last_heard(_matter(notes, ref), project)) for ref in unlisted[:_MOST_UNLISTED])
+    heard = ((ref, _last_heard(_matter(notes, ref), project)) for ref in unlisted[: limits.MOST_UNLISTED])
     found |= {ref: (*when, ref) for ref, when in heard if when}
     return sorted(found.values(), key=lambda each: each[:2], reverse=True)[:most]
 
@@ -122,7 +119,7 @@ def read_sessions(vault: Vault, project: str, most: int, besides: str = "", *, o
     sessions = []
     for at, (day, minute, ref) in enumerate(found):
         folder, _, name = ref.rpartition("/")
-        content = folders[folder].read(name, LARGEST_NOTE) or b""
+        content = folders[folder].read(name, limits.LARGEST_NOTE) or b""
         if at < recent or (holds_standing(content) and is_there(content)):
             text = codecs.getincrementaldecoder("utf-8-sig")("replace").decode(content)
             wanted = {DECISION, RULE} if folder == _ARCHIVED else STANDING.keys()
@@ -360,7 +357,7 @@ def is_there(content: bytes | None) -> bool:
 
 def _standing_in(notes: Folder, name: str) -> tuple[str, str]:
     """Return the project of a note that holds such lines, and when it was heard of last; empty for all others."""
-    content = notes.read(name, LARGEST_NOTE)
+    content = notes.read(name, limits.LARGEST_NOTE)
     if content is None or not holds_standing(content):
         return "", ""
     project, day, minute = last_heard(content)
@@ -380,6 +377,6 @@ def _is_text(value: object) -> bool:
 
 def _read(vault: Vault, name: str) -> dict[str, Any]:
     with suppress(OSError, ValueError, RecursionError):
-        found = json.loads(read_state(vault.state_path / name, largest=_LARGEST_LIST))
+        found = json.loads(read_state(vault.state_path / name, largest=limits.LARGEST_LIST))
         return found if isinstance(found, dict) else {}
     return {}

@@ -10,6 +10,7 @@ from datetime import date, datetime, tzinfo
 from typing import TYPE_CHECKING
 
 from memtool.errors import BrokenVaultFile, MemtoolError
+from memtool.recall import limits
 from memtool.recall.budget import BlockLine, BlockPart, first_lines, said_once
 from memtool.recall.framing import defused
 from memtool.recall.ledger import key_of
@@ -51,7 +52,6 @@ if TYPE_CHECKING:
 MEMORY = "MEMORY.md"
 EVERYTHING = 1_000_000  # tokens, and lines
 
-_LARGEST_FACTS = 1_048_576  # bytes, some 3,000 facts; reading more takes too long
 _MOST_FACTS, _MOST_TODOS, _MOST_DECISIONS, _MOST_COMMANDS = 60, 50, 12, 2
 _LAST_SESSIONS, _OLDER_SESSIONS = 20, 60  # whose decisions, rules and open items are looked at
 _LEAST_OF_SESSIONS = 11  # lines of a block that are about the last sessions
@@ -149,7 +149,7 @@ def _surely_said(part: BlockPart | None, kind: str, wanted: RecallSettings) -> I
 
 def _ended(vault: Vault, ref: str) -> frozenset[frozenset[str]]:
     """Return the words of each fact at *ref* that was superseded or archived: the line it was made of holds no more."""
-    content, _ = read_bytes(vault, ref, _LARGEST_FACTS) or (b"", 0.0)
+    content, _ = read_bytes(vault, ref, limits.LARGEST_FACTS) or (b"", 0.0)
     if b'"superseded"' not in content and b'"archived"' not in content:
         return frozenset()
     return frozenset(words(fact.fact) for fact, _ in _parsed(content, ref) if fact.status in _ENDED)
@@ -231,8 +231,8 @@ def _facts(
     categories: frozenset[str] | None = None,
     most: int = 0,
 ) -> BlockPart:
-    content, _ = read_bytes(vault, ref, _LARGEST_FACTS + 1) or (b"", 0.0)
-    if len(content) > _LARGEST_FACTS:
+    content, _ = read_bytes(vault, ref, limits.LARGEST_FACTS + 1) or (b"", 0.0)
+    if len(content) > limits.LARGEST_FACTS:
         return BlockPart("", defused(ref), "", share, ((BlockLine(f"- {too_many}", ref),),))
     living = [
         (fact, place)

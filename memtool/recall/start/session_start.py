@@ -13,6 +13,7 @@ from itertools import accumulate
 from pathlib import Path
 
 from memtool.named_tuple import NamedTuple
+from memtool.recall import limits
 from memtool.recall.budget import JOINED, MOST_TOKENS, BlockLine, BlockPart, fit, render
 from memtool.recall.framing import defused, framed, line_id
 from memtool.recall.start.remembered import EVERYTHING, MEMORY, remembered
@@ -34,15 +35,9 @@ _SHARE_OF_NEWS = 4  # a resumed session gets at most one part in so many of the 
 _PROJECTS_OWN = ("CLAUDE.md", ".claude/CLAUDE.md", "CLAUDE.local.md", "AGENTS.md")
 _MOST_FOLDERS, _MOST_LINES, _LEAST_WORDS = 8, 400, 3
 _NOT_IN_A_SLUG = re.compile(r"[^A-Za-z0-9]")
-_MOST_RULES = 50
-_LARGEST = 65_536  # characters of an instruction file
 _CODE = "`[^`\n]*`"
 _IMPORT = r"(?:^|(?<=\s))@(\S+)"
 _CONDITIONAL = r"---[ \t]*\n(?:[^\n]+\n)*?paths:"
-
-_LONGEST_ITEM = 240  # characters of what a summary must keep
-_ROOM_TO_KEEP = 2_000  # characters of all that
-_MOST_FILES = 20
 
 
 class ContextBlock(NamedTuple):
@@ -194,7 +189,11 @@ def _imported(paths: Iterable[Path], home: Path) -> Iterator[Path]:
 def _rules(folder: Path) -> list[Path]:
     """Return the rules in *folder* that hold everywhere."""
     with suppress(OSError):
-        return [path for path in sorted(folder.glob("*.md"))[:_MOST_RULES] if not re.match(_CONDITIONAL, _text(path))]
+        return [
+            path
+            for path in sorted(folder.glob("*.md"))[: limits.MOST_RULE_FILES]
+            if not re.match(_CONDITIONAL, _text(path))
+        ]
     return []
 
 
@@ -202,7 +201,7 @@ def _text(path: Path) -> str:
     with suppress(OSError, ValueError):
         if path.is_file():
             with path.open(encoding="utf-8", errors="replace") as file:
-                return file.read(_LARGEST)
+                return file.read(limits.LARGEST_INSTRUCTIONS)
     return ""
 
 
@@ -227,14 +226,14 @@ def what_must_survive(note: SessionNote, language: str = "en") -> str:
         *_list(label["rules"], said(RULE)),
         *_list(label["open"], said(OPEN)),
         *_list(labels("start", language)["findings"], said(FIX, FINDING, "")),
-        *_list(label["files"], [", ".join(draft.files[:_MOST_FILES])] if draft.files else []),
+        *_list(label["files"], [", ".join(draft.files[: limits.MOST_KEPT_FILES])] if draft.files else []),
     ]
     ends = accumulate(len(line) + 1 for line in lines)
-    kept = [line for line, end in zip(lines, ends, strict=True) if end <= _ROOM_TO_KEEP]
+    kept = [line for line, end in zip(lines, ends, strict=True) if end <= limits.ROOM_TO_KEEP]
     if not kept:
         return ""
     return framed("\n".join([agent_text("compaction", language), *kept]), event=COMPACTION, language=language)
 
 
 def _list(label: str, items: Iterable[str]) -> list[str]:
-    return [f"- {label}: {text[:_LONGEST_ITEM]}" for item in items if (text := defused(item))]
+    return [f"- {label}: {text[: limits.LONGEST_KEPT_ITEM]}" for item in items if (text := defused(item))]

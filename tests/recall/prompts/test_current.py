@@ -249,7 +249,7 @@ def test_of_changed_files_no_more_is_looked_through_than_a_prompt_has_time_for(
     harbour: Harbour, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     harbour.write(NOTE, f"{BODY}\n港口\n")
-    monkeypatch.setattr("memtool.recall.prompts.current._MOST_CHANGED", len(BODY.encode()))
+    monkeypatch.setattr("memtool.recall.limits.LARGEST_CHANGED", len(BODY.encode()))
     assert harbour.told(BUOYS) == []
     assert len(harbour.told(TIDE)) == 1
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from index.notebook import TODAY, Notebook
 
+from memtool.recall import limits
 from memtool.recall.answers.likelihood import KEPT
 from memtool.recall.given import ALIKE, BELOW_FLOOR, PALE
-from memtool.recall.prompts import finding
 from memtool.recall.prompts.finding import Recalled, _distinct, find
 from memtool.recall.prompts.question import question_of
 from memtool.vault.memory import Location, Memory
@@ -239,7 +239,7 @@ def two_projects(tmp_path: Path) -> Notebook:
 def test_what_belongs_to_another_project_is_found_only_where_that_is_named(
     two_projects: Notebook, monkeypatch: pytest.MonkeyPatch, most: int
 ) -> None:
-    monkeypatch.setattr(finding, "_MOST_OF_SCOPE", most)
+    monkeypatch.setattr(limits, "LARGEST_SCOPE", most)
 
     def refs(prompt: str, project: str = "two_projects") -> set[str]:
         memories = two_projects.use(lambda index: find(index.db, question_of(prompt), project, TODAY)).memories
@@ -252,7 +252,7 @@ def test_what_belongs_to_another_project_is_found_only_where_that_is_named(
 
 
 def test_what_too_many_chunks_hold_finds_none_of_them(two_projects: Notebook, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(finding, "_MOST_CHUNKS", 2)
+    monkeypatch.setattr(limits, "MOST_CHUNKS", 2)
     assert names(two_projects, "a zeppelin", "two_projects") == []
     assert names(two_projects, "a zeppelin near postgresql", "two_projects") == ["c"]
 

@@ -10,9 +10,9 @@ from hypothesis import given, strategies as st
 from trees import write
 
 from memtool.errors import BrokenVaultFile, OutsideVault
+from memtool.recall import limits
 from memtool.recall.routing.loader_table import LOADER
 from memtool.recall.routing.routes import (
-    LARGEST,
     PrefixEntry,
     Route,
     check,
@@ -26,7 +26,7 @@ from memtool.recall.routing.routes import (
     table_names,
     update_table,
 )
-from memtool.recall.routing.triggers import MOST_TRIGGERS, parse_area
+from memtool.recall.routing.triggers import parse_area
 from memtool.vault.layout import Vault
 
 SHOP, RULES, ORDER = (
@@ -34,7 +34,7 @@ SHOP, RULES, ORDER = (
     "areas/projects/shop/rules.md",
     "areas/projects/shop/schema/t_order.md",
 )
-MANY = [str(number) for number in range(MOST_TRIGGERS + 1)]
+MANY = [str(number) for number in range(limits.MOST_TRIGGERS + 1)]
 SUMMARY = """\
 ---
 type: project
@@ -216,7 +216,7 @@ def test_files_that_cannot_be_read_are_named_and_the_others_lead_on(shop: Vault)
     (shop.root / "areas/tools/spy/summary.md").symlink_to(outside)
     (shop.root / "areas/tools/pipe").mkdir()
     os.mkfifo(shop.root / "areas/tools/pipe/summary.md")
-    write(shop, "rules/memory-loader.md", "x" * (LARGEST + 1))
+    write(shop, "rules/memory-loader.md", "x" * (limits.LARGEST_TABLE + 1))
     (shop.root / "rules/prefix-map.json").write_bytes(b'{"a": "\xff"}')
     assert sentences(shop) == [
         "areas/tools/pipe/summary.md:1: it cannot be read: it is no file",
@@ -359,7 +359,7 @@ def test_areas_that_have_no_room_in_the_table_are_named_and_still_found(vault: V
     assert update_table(vault)
     assert not update_table(vault)
     text = (vault.root / LOADER).read_text(encoding="utf-8")
-    assert LARGEST - 5_000 < len(text.encode()) <= LARGEST
+    assert limits.LARGEST_TABLE - 5_000 < len(text.encode()) <= limits.LARGEST_TABLE
     written = text.count("| areas/projects/p")
     routing = read_routing(vault)
     assert [finding.sentence for finding in check(vault, routing)] == [
@@ -369,7 +369,7 @@ def test_areas_that_have_no_room_in_the_table_are_named_and_still_found(vault: V
 
 
 def test_front_matter_without_an_end_in_sight_is_found(vault: Vault) -> None:
-    area(vault, "shop", f"checkout, {'x' * LARGEST}")
+    area(vault, "shop", f"checkout, {'x' * limits.LARGEST_TABLE}")
     assert said(vault) == ["areas/projects/shop/summary.md:1: too much front matter"]
     write(vault, "areas/projects/shop/summary.md", f"---\n\nOf triggers.\n{'x' * 1_000}\n")
     assert said(vault) == []

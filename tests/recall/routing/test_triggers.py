@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
+from memtool.recall import limits
 from memtool.recall.routing.triggers import (
-    LONGEST_GLOB,
     atoms,
     fault_in_glob,
     find_triggers,
@@ -138,7 +138,7 @@ def test_a_glob_matches_whole_names(glob: str, path: str, *, expected: bool) -> 
         ("a\\b", "holds a character that no glob may hold"),
         ("a\nb", "holds a character that no glob may hold"),
         ("{a,b}" * 30, "means more than 64 globs"),
-        ("x" * (LONGEST_GLOB + 1), "has more than 200 characters"),
+        ("x" * (limits.LONGEST_GLOB + 1), "has more than 200 characters"),
         ("src/支付/**", ""),
     ],
 )

@@ -15,7 +15,7 @@ from desk import Desk
 from notes import note_of
 from trees import write
 
-from memtool.recall.framing import MOST_UNITS
+from memtool.recall.limits import MOST_UNITS
 from memtool.recall.start.session_start import ContextBlock, session_context
 from memtool.resources import shipped
 from memtool.settings.sections import RecallSettings, VaultSettings
