@@ -196,7 +196,7 @@ def _check(wanted: Token, now: datetime) -> None:
         raise UsageError("the token would have expired already")
 
 
-_FIELDS = "at, token, holder, deed, vault, status, ms, wrote"
+_AUDITED = "at, token, holder, deed, vault, status, ms, wrote"
 
 
 class AuditEntry(NamedTuple):
@@ -225,7 +225,7 @@ class AuditEntry(NamedTuple):
 
 def record(db: psycopg.Connection[Any], entry: AuditEntry) -> None:
     """Keep *entry* for good."""
-    db.execute(f"INSERT INTO memtool.audit ({_FIELDS}) VALUES (%s, %s, %s, %s, %s, %s, %s, %s)", entry)
+    db.execute(f"INSERT INTO memtool.audit ({_AUDITED}) VALUES (%s, %s, %s, %s, %s, %s, %s, %s)", entry)
 
 
 def read_audit(
@@ -238,6 +238,6 @@ def read_audit(
     conditions += [("wrote", [])] if writes else []
     where = " AND ".join(condition for condition, _ in conditions)
     values = [value for _, values in conditions for value in values]
-    query = f"SELECT {_FIELDS} FROM memtool.audit WHERE {where}"
+    query = f"SELECT {_AUDITED} FROM memtool.audit WHERE {where}"
     rows = db.execute(f"{query} ORDER BY at DESC LIMIT %s", [*values, limit])
     return [AuditEntry(*row) for row in rows]
