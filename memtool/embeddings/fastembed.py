@@ -63,10 +63,24 @@ class FastembedEmbedder:
         """Return the embedder for *settings*; see `memtool.embeddings.open_embedder`."""
         if not (settings.model or settings.path):
             settings = settings._replace(model=default_model(cache, for_all_scripts=may_download))
-        folder = _find_folder(settings, cache) or _fetched(settings.model, cache, announce if may_download else None)
+        if settings.path:
+            folder = _local_model(Path(settings.path).expanduser(), settings.model)
+        elif found := find_downloaded_model(cache, settings.model):
+            folder = found
+        elif may_download:
+            folder = _download_model(cache, settings.model, announce)
+        else:
+            raise ProviderMissing(
+                f"the embedding model '{settings.model}' is not on this machine",
+                hint="`memtool index` downloads it once; or name a folder with `[embeddings] path`.",
+            )
         network = Network(folder, settings.pooling if settings.path else OWN_POOLING)
         name = f"{folder.model} {folder.fingerprint(network.pooling, *prefixes_of(folder.model))}"
-        card = find_card(cache, name) or _examine(network, cache, name)
+        card = find_card(cache, name)
+        if card is None:
+            dimension = network.run(["dimension"], at_once=1).shape[1]
+            card = ModelCard(dimension, scripts_of_tokenizer(folder.path / "tokenizer.json"))
+            keep_card(cache, name, card)
         check_dimension(settings.dimension, card.dimension, f"the model '{folder.model}'")
         if settings.languages:
             card = card._replace(scripts=scripts_of_languages(settings.languages))
@@ -159,28 +173,23 @@ def quiet_fastembed() -> Iterator[None]:
     Raises:
         ProviderFailed: it is installed and cannot be imported.
     """
+    # From 1.29 on, onnxruntime makes an id of the machine when it is imported and sends its maker the names of
+    # models and the like. Only this variable, set before the import, prevents it. A user who set it has decided.
+    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        try:
-            _silence()
+        try:  # by name, because these libraries have no types, or none that are exact
+            import_module("onnxruntime").set_default_logger_severity(4)  # only what is fatal; the rest is raised
+            hub = import_module("huggingface_hub.utils")
+            hub.logging.set_verbosity_error()
+            hub.disable_progress_bars()
+            vars(import_module("huggingface_hub.constants"))["HF_HUB_DISABLE_TELEMETRY"] = True
+            import_module("loguru").logger.disable("fastembed")
+            import_module("fastembed")
         except ImportError as error:
             hint = how_to_add("vectors")
             raise ProviderFailed(f"fastembed is installed but cannot be used: {error}", hint=hint) from None
         yield
-
-
-def _silence() -> None:
-    # From 1.29 on, onnxruntime makes an id of the machine when it is imported and sends its maker the names of
-    # models and the like. Only this variable, set before the import, prevents it. Whoever set it has decided.
-    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
-    # By name, because these libraries have no types, or none that are exact.
-    import_module("onnxruntime").set_default_logger_severity(4)  # only what is fatal; the rest is raised
-    hub = import_module("huggingface_hub.utils")
-    hub.logging.set_verbosity_error()
-    hub.disable_progress_bars()
-    vars(import_module("huggingface_hub.constants"))["HF_HUB_DISABLE_TELEMETRY"] = True
-    import_module("loguru").logger.disable("fastembed")
-    import_module("fastembed")
 
 
 def _batches(lengths: Sequence[int], at_once: int) -> Iterator[list[int]]:
@@ -199,29 +208,6 @@ def default_model(cache: Path, *, for_all_scripts: bool) -> str:
     """Return the model for users who name none: the multilingual one if it is here or needed, else the English one."""
     is_here = for_all_scripts or find_downloaded_model(cache, MULTILINGUAL_MODEL)
     return MULTILINGUAL_MODEL if is_here else ENGLISH_MODEL
-
-
-def _find_folder(settings: EmbeddingSettings, cache: Path) -> ModelFolder | None:
-    if settings.path:
-        return _local_model(Path(settings.path).expanduser(), settings.model)
-    return find_downloaded_model(cache, settings.model)
-
-
-def _fetched(model: str, cache: Path, announce: Callable[[str], None] | None) -> ModelFolder:
-    if announce is None:
-        raise ProviderMissing(
-            f"the embedding model '{model}' is not on this machine",
-            hint="`memtool index` downloads it once; or name a folder with `[embeddings] path`.",
-        )
-
-    return _download_model(cache, model, announce)
-
-
-def _examine(network: Network, cache: Path, name: str) -> ModelCard:
-    dimension = network.run(["dimension"], at_once=1).shape[1]
-    card = ModelCard(dimension, scripts_of_tokenizer(network.folder.path / "tokenizer.json"))
-    keep_card(cache, name, card)
-    return card
 
 
 class ModelFolder(NamedTuple):
@@ -297,18 +283,13 @@ def _download_model(cache: Path, model: str, announce: Callable[[str], None]) ->
         known = _described(model)
         announce(f"downloading the model {known['model']} ({known['size_in_GB']:.2f} GB)")
         wanted = [known["model_file"], *known["additional_files"], *_SMALL_FILES]
-        _fetch(known["sources"]["hf"], wanted, downloaded_path(cache, model), model)
-        _mark_downloaded(cache, model, known["model_file"])
+        path = downloaded_path(cache, model)
+        _fetch(known["sources"]["hf"], wanted, path, model)
+        (path / _MARK).write_text(json.dumps({"model": model.lower(), "file": known["model_file"]}), encoding="utf-8")
     folder = find_downloaded_model(cache, model)
     if folder is None:
         raise ProviderFailed(f"the download of '{model}' left no model", hint="Repeat the command.")
     return folder
-
-
-def _mark_downloaded(cache: Path, model: str, file: str) -> None:
-    """Note that the download of *model* is complete and that *file* is its network."""
-    path = downloaded_path(cache, model) / _MARK
-    path.write_text(json.dumps({"model": model.lower(), "file": file}), encoding="utf-8")
 
 
 def _edges(path: Path) -> bytes:

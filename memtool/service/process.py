@@ -71,8 +71,10 @@ def hold_model(work: Workspace, *, idle: float) -> None:
     place = service_place(work.cache, work.vault.root)
 
     def run() -> None:
-        part.hold()
-        listener.end()
+        try:
+            part.hold()
+        finally:
+            listener.end()
 
     part = _ModelPart(lambda _folder: work, lambda: listener.make_known(*([MODEL] if part.model else [])))
     with only_process(place), Listener(place, part.answer) as listener:
