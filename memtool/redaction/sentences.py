@@ -20,7 +20,6 @@ from memtool.redaction.values import (
     Form,
     coded_text,
     is_common,
-    is_familiar,
     is_grammar,
     is_mixed,
     is_odd,
@@ -103,7 +102,7 @@ def _is_phrase_asked_for(question: str, value: str) -> bool:
 def _is_one(value: str) -> bool:
     """Return whether *value* is mixed, or one word that is neither common nor a name."""
     plain = value.lower() if value.istitle() else value
-    if secret_of(value) or plain in named_secrets() or is_familiar(value):
+    if secret_of(value) or plain in named_secrets() or is_common(value):
         return False
     return _is_mixed(value) or (is_secret(plain, PASSWORD, Form.SAID) and not all(map(is_common, value.split("-"))))
 

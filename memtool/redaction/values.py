@@ -12,7 +12,7 @@ from functools import cache
 from memtool.redaction.names import PASSPHRASE, PASSWORD, Proof, Secret, secret_of
 from memtool.redaction.randomness import COMMON_SHARE, common_share, looks_random
 from memtool.redaction.views import any_of, compiled
-from memtool.text.languages import pattern_of, text_of, word_file, word_set, words
+from memtool.text.languages import pattern_of, text_of, word_set, words
 
 
 class Form(Enum):
@@ -109,24 +109,12 @@ _CODE = any_of(
     rf"[\w$]+(?:{_DOT}[\w$]+)*[(\[]",
     rf"(?:[A-Za-z_$]+{_DOT})+[A-Za-z_$]+[0-9]{{0,2}}(?:(?!\.[0-9])[^\w!@#%^]|$)",
     r"(?:self|this|os|process|config|settings|env|req|request|args|cls|ctx|app|props|state)\.",
-    r"[(\[{\\`]|:[a-z:]|[&*][A-Za-z_]*(?:[,;)]|$)|[A-Za-z_]+=>",
-)
-_VARIABLE = any_of(
-    r"(?i:[a-z_]{0,40}(?:pass|pwd|pw|secret|token|key|cred|auth)[a-z_]{0,40}[0-9]{0,2})",
-    r"[A-Za-z_$]\w*(?:\.\w+)+[,;)]*",
+    r"[(\[{\\`]|:[a-z:]|[&*][A-Za-z_]*(?:[,;)]|$)|[A-Za-z_]+=>|#[a-z][\w-]*$",
 )
 _TYPE_NAME = any_of(
     r"[iuf](?:8|16|32|64|128)|u?int[0-9]{1,3}(?:_t)?|float[0-9]{2}|x509|win32|k8s|s3|v[0-9]+(?:\.[0-9]+)+",
     r"(?i:base|utf|md|sha|aes|rsa|des|oauth|argon|rs|es|hs|ps|ed|ipv|http|tls|ssl)-?[0-9]{1,5}"
     r"(?:id|[-_][A-Za-z-]{1,20})?",
-)
-_QUANTITY = (
-    r"[0-9][0-9.,:/-]*-?(?:(?:bit|byte|char|character|digit|letter|word|day|hour|minute|min|second|sec|week|month"
-    r"|year|time|[kmg]b|ms|[hdmsx])s?(?:-[a-z]{1,12})?)?"
-)
-_THING = any_of(
-    r"[\w.+-]{1,64}@[\w-]{1,64}\.[\w.-]{1,64}",  # an address, a file, an image, a tag or issue
-    r"[\w-]{1,64}\.[a-z]{2,4}|[a-z]{1,24}:[0-9.]{1,12}|#[\w-]{1,64}",
 )
 # addresses, assignments, versions, brackets that belong together, operators, variables
 _PLAIN = any_of(
@@ -148,7 +136,6 @@ _ODD = any_of(
     r"[A-Za-z]{3,12}(?:-[A-Z]?[a-z]{2,12}){1,3}-[0-9]{2,4}",  # velvet-hammer-11
     r"[A-Z][a-z]{2,12}(?:-[A-Z]?[a-z]{2,12}){1,3}[0-9]{1,4}",  # Tern-Gully7
 )
-_DRAWN = r"[0-9a-f]{6,64}"
 _PIN = r"[0-9]{4,8}|[0-9]{2,4}(?:-[0-9]{2,4}){1,3}"
 
 
@@ -172,7 +159,7 @@ def is_telling(value: str) -> bool:
         return False
     if is_blank(value) or compiled(_REFERENCE).match(value) or compiled(_CODE).match(value):
         return False
-    if any(compiled(pattern).fullmatch(value) for pattern in (_THING, _TYPE_NAME, _QUANTITY)):
+    if compiled(_TYPE_NAME).fullmatch(value):
         return False
     letters, digits = sum(map(str.isalpha, value)), sum(map(str.isdigit, value))
     has_sign = not _SYMBOLS.isdisjoint(value.rstrip("=?")) and not coded_text(value)
@@ -185,20 +172,15 @@ def is_odd(value: str, *, least: int = 2) -> bool:
     """Return whether *value* is a word with signs, or *least* digits, as people add them to make a password of it."""
     if not is_secret(value, PASSWORD, Form.SAID) or compiled(_PLAIN).search(value) or not is_mixed(value):
         return False
-    if secret_of(value) or coded_text(value) or compiled(_DRAWN).fullmatch(value):
+    if secret_of(value) or coded_text(value):
         return False
     if found := compiled(_NUMBERED).fullmatch(value):
         word, digits = found.groups()
         is_enough = len(digits.lstrip("-.")) >= 2 or (
             digits.isdigit() and (least < 2 or (len(word) >= _LONG_WORD and word[1:].islower()))
         )
-        return is_enough and len(word) + len(digits) > 5 and not is_familiar(word)
+        return is_enough and len(word) + len(digits) > 5 and not is_common(word)
     return compiled(_ODD).fullmatch(value) is not None
-
-
-def is_familiar(word: str) -> bool:
-    """Return whether *word* is common, or the name of a program that many people know."""
-    return is_common(word) or word.lower() in word_file("familiar_names.txt").split()
 
 
 def coded_text(value: str) -> str:
@@ -259,13 +241,7 @@ def _is_of_the_language(value: str, form: Form) -> bool:
     """Return whether *value* is code, or in a sentence what sentences speak of."""
     if form in _LITERAL:
         return False
-    return (
-        compiled(_CODE).match(value) is not None
-        or compiled(_TYPE_NAME).fullmatch(value) is not None
-        or (form is Form.CODE and compiled(_VARIABLE).fullmatch(value) is not None)
-        or (form is not Form.CODE and compiled(_QUANTITY).fullmatch(value) is not None)
-        or (form in _SENTENCES and compiled(_THING).fullmatch(value) is not None)
-    )
+    return compiled(_CODE).match(value) is not None or compiled(_TYPE_NAME).fullmatch(value) is not None
 
 
 def _is_a_name(value: str, secret: Secret) -> bool:
