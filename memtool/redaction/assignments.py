@@ -37,7 +37,6 @@ _USER = (
     r"(?:[,;/，；、|]|\n)[\s\"']{0,16}(?:[a-zA-Z]{1,12}[ \t])?\Z"
 )
 _MORE = rf"[ \t]{{1,3}}([A-Za-zÀ-ÿ]+|(?![了吧啊哦])[{CJK}])"
-_AIM = r"(?:to|as|auf|als)[ \t]{1,4}$"
 _QUOTE = rf"[rbfuRBFU]{{0,2}}([{''.join(_CLOSING)}])"
 _GOES_ON = rf"[ \t]{{1,3}}(?![A-Za-z_]\w{{0,40}}=)[A-Za-z0-9{CJK}}}]"
 _PHRASE = (
@@ -118,7 +117,7 @@ def _value_in(text: str, gap: re.Match[str], name: str, secret: Secret) -> Findi
         is_one = is_one and is_secret(value, secret, _form(text, gap, name, is_quoted=True))
     else:
         form = _form(text, gap, name, is_quoted=False)
-        goes_on = _goes_on(text, end, value, form, gap)
+        goes_on = _goes_on(text, end, value, form)
         value = value.rstrip(_TRAILING)
         is_one = is_secret(value, secret, form, goes_on=goes_on)
         is_below = text.find("\n", gap.start(), gap.end()) >= 0 and gap.lastgroup in {"assigned", *_SAID}
@@ -130,9 +129,9 @@ def _value_in(text: str, gap: re.Match[str], name: str, secret: Secret) -> Findi
     return Finding(start, start + len(value), secret.kind) if is_one else None
 
 
-def _goes_on(text: str, end: int, value: str, form: Form, gap: re.Match[str]) -> bool:
+def _goes_on(text: str, end: int, value: str, form: Form) -> bool:
     """Return whether more words belong to *value*, which ends at *end*; in a sentence the next clause does not."""
-    if form is Form.SAID and not compiled(_AIM).search(gap[0]) and (more := compiled(_MORE).match(text, end)):
+    if form is Form.SAID and (more := compiled(_MORE).match(text, end)):
         return not (is_grammar(more[1]) or _clause().match(text, end))
     if form in {Form.PROSE, Form.SAID}:
         return compiled(_GOES_ON).match(text, end) is not None and not _clause().match(text, end)
