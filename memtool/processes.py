@@ -107,7 +107,7 @@ def start_command(root: Path, environ: Mapping[str, str], *arguments: str, yield
 
 
 class CutOff(NamedTuple):
-    """What the holder of a lock did who was killed: when it wrote last, which files, and what it was about to do."""
+    """The work of a lock's holder that was killed: when it wrote last, which files, and its plans."""
 
     at: float
     refs: tuple[str, ...]
@@ -115,7 +115,7 @@ class CutOff(NamedTuple):
 
 
 def cut_off(handle: int) -> CutOff | None:
-    """Return what the last holder of the lock *handle* did; None if it was not killed."""
+    """Return the work of the last holder of the lock *handle* if it was killed, else None."""
     os.lseek(handle, 0, os.SEEK_SET)
     lines = os.read(handle, _LARGEST).split(b"\n")
     if lines == [b""]:
@@ -130,7 +130,7 @@ def cut_off(handle: int) -> CutOff | None:
 
 @contextlib.contextmanager
 def journal(handle: int, root: Path) -> Iterator[None]:
-    """Keep the journal of what is done to the vault at *root* within a `with` block that holds the lock *handle*.
+    """Keep the journal of changes of the vault at *root* within a `with` block that holds the lock *handle*.
 
     What ends the process, such as an interrupt, leaves it to the next holder.
     """
@@ -147,7 +147,7 @@ def journal(handle: int, root: Path) -> Iterator[None]:
 
 
 def begin(handle: int) -> None:
-    """Begin the journal anew, unless it still holds what the holder before has left."""
+    """Begin the journal anew, unless it still holds the entries of the last holder."""
     if os.fstat(handle).st_size == 0:
         os.lseek(handle, 0, os.SEEK_SET)
         os.write(handle, b"\n")
@@ -163,7 +163,7 @@ def note_write(path: Path) -> None:
 
 
 def note_plan(root: Path, plan: dict[str, Any]) -> None:
-    """Note what is about to be done to the vault at *root*, for `memtool.history.mending`."""
+    """Note a *plan* for the vault at *root*, for `memtool.history.mending`."""
     for handle, about in tuple(_open.items()):
         if about == root:
             os.write(handle, json.dumps(plan).encode() + b"\n")

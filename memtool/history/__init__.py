@@ -1,1 +1,1 @@
-"""The history of a vault: its git repository, and what is made of it."""
+"""The history of a vault: its git repository, changes, undo, past states, merge and sync."""

@@ -227,7 +227,7 @@ def _rows(text: str) -> Iterator[tuple[str, int, str]]:
 
 
 class _Sources:
-    """The sessions from which the lines of a file come, as the file itself says."""
+    """The sessions from which the lines of a file come, by the file itself."""
 
     def __init__(self, ref: str, content: bytes) -> None:
         folder, _, name = ref.removeprefix("archive/").rpartition("/")

@@ -152,7 +152,7 @@ def _is_plain_file(path: Path) -> bool:
 
 
 def _committer(repository: Repository) -> str:
-    """Return who commits, `Name <address>`; empty where git would have to work that out."""
+    """Return who commits, `Name <address>`; empty where only git can work that out."""
     known = {each.name: each.value.strip() for each in repository.settings}
     is_named = any(key.startswith(("author.", "committer.")) for key in known)
     if is_named or any(variable.startswith(_IDENTITY) for variable in environment()):

@@ -23,7 +23,7 @@ _MODULE = "memtool.cli.merge_driver"
 
 
 def driver_command() -> str:
-    """Return the command of the driver, in a shell; where memtool is gone, git merges the lines."""
+    """Return the command of the driver, in a shell; without memtool, git merges the lines."""
     program = shlex.join([sys.executable, *ISOLATED, "-m", _MODULE]).replace("%", "%%")
     merge_lines = "git merge-file %A %O %B"
     return f"{program} %O %A %B %P; case $? in 0) exit 0;; {CONFLICT}) exit 1;; *) {merge_lines};; esac"

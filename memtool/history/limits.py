@@ -1,4 +1,4 @@
-"""The limits of this room: how many files and seconds git gets, and what is shown."""
+"""The limits of this room: files and seconds for git, and lengths that are shown."""
 
 FEW_FILES = 100  # for which one `git add` is quicker than the index by itself
 PACKED_FILES = 10_000  # in one pack: git compares each new content with all others in it

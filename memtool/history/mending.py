@@ -1,4 +1,4 @@
-"""The locks with a journal, and completing what a run that was killed has cut off.
+"""The locks with a journal, and completing the work of a run that was killed.
 
 That is locks of git, a merge or an undo of ours, a missing commit. An undo notes its steps in the journal before it
 takes them, so that the next holder of the lock can.
@@ -32,7 +32,7 @@ _MESSAGE = f"{MEND}: what a run that was killed had written\n\nIt could not comm
 
 @contextmanager
 def locked(vault: Vault, name: str = "history", *, timeout: float = 10.0) -> Iterator[None]:
-    """Hold the vault's lock `history` or `sync` with a journal, after completing what its last holder could not.
+    """Hold the vault's lock `history` or `sync` with a journal, after completing the work of a holder that was killed.
 
     Raises:
         NotAVault, OnlyReading, NotWritable, Busy: as `Vault.lock`.
@@ -49,7 +49,7 @@ def locked(vault: Vault, name: str = "history", *, timeout: float = 10.0) -> Ite
 
 
 def mend(vault: Vault, left: CutOff) -> None:
-    """Complete what *left* says. The lock `history` is held.
+    """Complete the work that *left* describes. The lock `history` is held.
 
     What git refuses now is committed with the next change.
     """
@@ -71,7 +71,7 @@ def mend(vault: Vault, left: CutOff) -> None:
 
 
 def _inside(left: CutOff) -> list[str]:
-    """Return what was written within the vault, but for what a plan of it completes: the user's words may be there."""
+    """Return the written files within the vault, but for those of a plan: the user's words may be in them."""
     planned = {step.ref for plan in left.plans for step in steps_of(plan)}
     inside = (ref for ref in left.refs if ".." not in Path(ref).parts and not Path(ref).is_absolute())
     return [ref for ref in inside if ref not in planned]
@@ -121,7 +121,7 @@ def _is_written(path: Path, began: float) -> bool:
 
 
 def complete_merge(vault: Vault) -> None:
-    """Complete the merge that a sync of ours has begun, if it was killed in between; what was edited since stays.
+    """Complete the merge that a sync of ours has begun, if it was killed in between; later edits stay.
 
     The lock `history` is held.
 
@@ -141,7 +141,7 @@ def complete_merge(vault: Vault) -> None:
 
 
 def settle(vault: Vault, *, was_cut_off: bool = False) -> None:
-    """Keep both versions of what git could not merge: between marks, or as two files.
+    """Keep both versions of the files that git could not merge: between marks, or as two files.
 
     If the merge *was_cut_off*, somebody may have settled some of it by hand.
     """

@@ -86,7 +86,7 @@ def _merge(ref: str, base: str, ours: str, theirs: str, daily: str) -> Merged:
 
 
 def _merge_note(kind: str, base: str, ours: str, theirs: str) -> Merged:
-    """Merge the front matter by its fields, and what is below it as its kind asks."""
+    """Merge the front matter by its fields, and the body by the kind of the note."""
     parts = [split_fields(text) for text in (base, ours, theirs)]
     matter, open_fields = merge_fields(*(matter for matter, _ in parts))
     before, mine, other = (body for _, body in parts)
@@ -109,7 +109,7 @@ def _kind(ref: str, text: str, daily: str) -> str:
 
 
 def merge_prose(base: str, ours: str, theirs: str, *, as_list: bool = False) -> Merged:
-    """Merge line by line; what both added to the same list is no conflict, and with *as_list* nothing added is one."""
+    """Merge line by line; additions of both to the same list are no conflict, with *as_list* no additions are."""
     texts: list[str] = []
     conflicts = 0
     for part in merge_lines(*(_units(text) for text in (base, ours, theirs))):
@@ -173,7 +173,7 @@ def _ended(line: str) -> str:
 
 
 def _later_capture(base: str, ours: str, theirs: str) -> str:
-    """Return the session note of the later capture, with what its owner changed in the other; empty if both did."""
+    """Return the session note of the later capture, with the edits of the other; empty if both were edited."""
     earlier, later = sorted((ours, theirs), key=lambda text: (parse_session(text).updated, text))
     if is_as_written(earlier):
         return later
@@ -181,7 +181,7 @@ def _later_capture(base: str, ours: str, theirs: str) -> str:
 
 
 def _merge_todos(base: str, ours: str, theirs: str) -> str:
-    """Merge lists of tasks as if all were open, and then tick off what is done on either side."""
+    """Merge lists of tasks as if all were open, and then tick off the items that are done on either side."""
     versions = [_Todos(text) for text in (base, ours, theirs)]
     lines: list[str] = []
     for part in merge_lines(*(version.lines for version in versions)):

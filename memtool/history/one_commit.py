@@ -1,4 +1,4 @@
-"""One commit for each deed of the user, so that it can be undone by itself."""
+"""One commit for each change of the user, so that it can be undone by itself."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def alone(vault: Vault) -> Iterator[None]:
 
 
 def keep_edits(vault: Vault, refs: Sequence[str]) -> None:
-    """Commit what the user wrote into the files *refs*, as the user's, so that the next commit of them is one change.
+    """Commit the user's own edits of the files *refs*, as the user's, so that the next commit of them is one change.
 
     Raises:
         NotWritable: the vault cannot be written.
@@ -69,7 +69,7 @@ def keep_edits(vault: Vault, refs: Sequence[str]) -> None:
 
 
 def commit(vault: Vault, refs: Sequence[str], deed: str, what: str, why: str = "") -> Kept:
-    """Commit the files *refs*; a vault that is no repository of its own is left without a commit, and says so."""
+    """Commit the files *refs*. Without a commit, the notice says why: the vault may be no repository of its own."""
     subject = f"{deed}: {brief(what, limits.SUBJECT - width(deed) - 2)}"
     message = f"{subject}\n\n{why}" if why else subject
     deadline = time.monotonic() + limits.GIT_PATIENCE

@@ -1,4 +1,4 @@
-"""Earlier states of a vault: what differs from them, and a copy of one, in the user's cache folder, to be read only.
+"""Earlier states of a vault: their differences, and a read-only copy of one in the user's cache folder.
 
 The copy of a commit is made once. A file that is still the same is the one in the vault, by a second name, with its
 stamp; the index of the vault is copied along, so that only what has changed since is indexed anew.
@@ -102,7 +102,7 @@ def _copy(vault: Vault, commit: str, folder: Path, cache: Path) -> None:
 
 
 def _check_out(vault: Vault, commit: str, made: Path, names: Sequence[str]) -> None:
-    """Write the files *names* as they are in *commit* below *made*, over what is there."""
+    """Write the files *names* as they are in *commit* below *made*, over those that are there."""
     if not names:
         return
     variables = {"GIT_INDEX_FILE": str(made.parent / f".{made.name}-files-of-git")}
@@ -162,7 +162,7 @@ def _names(vault: Vault, commit: str) -> Iterator[str]:
 
 
 def _keep_index(vault: Vault, made: Vault, cache: Path) -> None:
-    """Copy the index of *vault*, if there is one; what differs in the copy is indexed when it is first read."""
+    """Copy the index of *vault*, if there is one; the differences of the copy are indexed when it is first read."""
     known = find_state_folder(vault, cache)
     if known and (known / _INDEX).is_dir():
         with suppress(OSError):

@@ -69,7 +69,7 @@ class Repository(NamedTuple):
 
     @property
     def branch(self) -> str:
-        """The reference of the branch that is checked out; empty where git's file of it says something else."""
+        """The reference of the branch that is checked out; empty where git's file names none."""
         head = _reference(self.git_folder / "HEAD")
         return head.removeprefix("ref: ") if head.startswith("ref: ") else ""
 

@@ -95,7 +95,7 @@ def rewrite_history(root: Path, mask: Mask, gone: Collection[str] = ()) -> Rewri
 
 
 def refuse_purged(root: Path, tip: str) -> None:
-    """Raise if the commit *tip*, which came from elsewhere, still holds what was purged here.
+    """Raise if the commit *tip*, which came from elsewhere, still holds a text that was purged here.
 
     Raises:
         HistoryFailed: it does.
@@ -232,7 +232,7 @@ def _unquoted(path: bytes) -> bytes:
 
 
 def refuse_purged_texts(root: Path, files: Iterable[tuple[bytes | None, bytes | None]]) -> None:
-    """Raise if one of *files*, each as it is and as it is to be, would hold again what was purged.
+    """Raise if one of *files*, each as it is and as it is to be, would hold a purged text again.
 
     Raises:
         HistoryFailed: it would.

@@ -199,7 +199,7 @@ def distance(vault: Vault, remote: Remote) -> tuple[int, int]:
 
 
 def _merge(vault: Vault, remote: Remote, count: int, *, join: bool) -> dict[str, str]:
-    """Merge what is new on the remote; return the files that were put aside for it, with their new names.
+    """Merge the new commits of the remote; return the files that were put aside for it, with their new names.
 
     Raises:
         HistoryFailed: files were changed there and, without a commit, here; they are named. Nothing was merged.
@@ -244,7 +244,7 @@ def _why_not(vault: Vault, remote: Remote, answer: GitAnswer) -> HistoryFailed:
 
 
 def _push(vault: Vault, remote: Remote) -> bool:
-    """Send what is new here; return False if another machine was quicker."""
+    """Send the new commits; return False if another machine was quicker."""
     target = f"HEAD:refs/heads/{remote.branch}"
     options = ("--quiet", "--no-verify", "--no-signed", "--recurse-submodules=no")
     answer = over_network(vault, "push", *options, remote.name, target)

@@ -1,4 +1,4 @@
-"""Making a vault: a new one, or a folder of notes that gets what it lacks and keeps every byte it has."""
+"""Making a vault: a new one, or a folder of notes that gets the missing files and keeps every byte it has."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class MadeVault:
 def make_vault(
     path: Path, *, home: Path | None = None, announce: Callable[[str], None] = lambda _sentence: None
 ) -> MadeVault:
-    """Make a vault at *path*, or add to the folder there what it lacks. After an interruption, run it again.
+    """Make a vault at *path*, or add the missing files to the folder there. After an interruption, run it again.
 
     *announce* gets a sentence about what takes long: the first commit of many notes.
 
@@ -122,7 +122,7 @@ def _add_missing(vault: Vault, template: dict[str, str]) -> tuple[tuple[str, ...
 
 
 def _keep_history(vault: Vault, template: dict[str, str], announce: Callable[[str], None]) -> tuple[bool, list[str]]:
-    """Commit what `make_vault` added, and in a repository of our own making the notes that were there before."""
+    """Commit the files that `make_vault` added, and in a new repository the notes that were there before."""
     try:
         repository = find_repository(vault.root)
         if repository and ignores(repository, vault.root):

@@ -35,9 +35,10 @@ class Undone(NamedTuple):
 
 
 class _UndoneFile(NamedTuple):
-    """A file of the change: *later* is what the change made of *earlier*; *head* and *here* are as it is now.
+    """A file of the change.
 
     Args:
+        earlier, later: its content before and after the change.
         head: as it was committed last.
         here: as it is in the folder.
         mode: of the file before the change.
@@ -121,7 +122,7 @@ class _ChangedSince(Exception):
 
 
 def _taken_back(vault: Vault, file: _UndoneFile, now: bytes | None) -> bytes | None:
-    """Return the file, which holds *now*, without what the change did to it."""
+    """Return the content *now* of the file without the change."""
     if now == file.later:
         return file.earlier
     if now == file.earlier or (now is None and file.here is None and file.head is not None):
@@ -144,7 +145,7 @@ def _taken_back(vault: Vault, file: _UndoneFile, now: bytes | None) -> bytes | N
 
 
 def _tears(ref: str, later: str, current: str, text: str) -> bool:
-    """Return whether *text*, the *current* facts without a change, tears apart what came *later*.
+    """Return whether *text*, the *current* facts without a change, tears apart facts of *later*.
 
     That is a fact that was changed since and would be gone, and a chain in which a fact is active again although
     another one supersedes it still.

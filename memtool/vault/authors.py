@@ -29,7 +29,7 @@ def named(author: str) -> str:
 
 
 def standing_category(category: str, author: str) -> str:
-    """Return *category*, but for what the output of a tool never takes: a decision, a preference, an identity."""
+    """Return *category*; of a tool's output, `general` in place of decision, preference and identity."""
     return "general" if author == TOOL and category in STANDING else category
 
 

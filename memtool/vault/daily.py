@@ -1,4 +1,4 @@
-"""Daily notes: what happened, one line for each project and minute, and the sessions of the day.
+"""Daily notes: the edited files, one line for each project and minute, and the sessions of the day.
 
     - 14:30 **shop**: `auth.ts`, `middleware/jwt.ts`
 
@@ -42,7 +42,7 @@ class DailyEntry(NamedTuple):
 
 
 class DailySession(NamedTuple):
-    """A session that was last heard of at *minute*, and what it is about.
+    """A session of the day: the *minute* of its last event, and its topic.
 
     *session_id* is the name of its note; of one without a note, its id. *former* are the names that it had before.
     """
@@ -148,7 +148,7 @@ class DailyItem(NamedTuple):
 
 
 class DailyParts(NamedTuple):
-    """A daily note in parts: its items by what each is known by, and the *rest*, in which they are missing.
+    """A daily note in parts: its items by their keys, and the *rest* of the text without them.
 
     *heading* is the name of the section of sessions; empty if there is none.
     """

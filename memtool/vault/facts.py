@@ -333,7 +333,7 @@ def _end(fact: Fact) -> str:
 
 
 def _schema_faults(value: object) -> list[str]:
-    """Return what the schema finds in a fact. It takes a hundred times longer: asked where a fault is."""
+    """Return the faults of a fact as the schema words them. It takes a hundred times longer: only where a fault is."""
     return schema_faults(value) if not isinstance(value, dict) or faults(value) else []
 
 

@@ -1,4 +1,4 @@
-"""Whole files, written atomically, and only over the version that was read; and what a killed run leaves of them."""
+"""Whole files, written atomically, and only over the version that was read; and the leftovers of killed runs."""
 
 from __future__ import annotations
 
@@ -266,7 +266,7 @@ def find_leftovers(root: Path, now: float) -> list[Path]:
 
 
 def remove_leftovers(root: Path, now: float) -> list[Path]:
-    """Remove what `find_leftovers` finds; return the files that are gone."""
+    """Remove the files that `find_leftovers` finds; return those that were removed."""
     removed = []
     for path in find_leftovers(root, now):
         with contextlib.suppress(OSError):

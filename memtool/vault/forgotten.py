@@ -64,7 +64,7 @@ def is_forgotten(item: str, marks: Iterable[str]) -> bool:
 
 
 def _likeness(one: str, other: str) -> float:
-    """Return the share of words that two texts have in common, as the least hashes of both tell (bottom-k sketches)."""
+    """Return the share of words that two texts have in common, by the least hashes of both (bottom-k sketches)."""
     first, second = ({each[at : at + 3] for at in range(0, len(each), 3)} for each in (one, other))
     if min(len(first), len(second)) < _LEAST_HASHES:
         return 0.0
@@ -82,14 +82,14 @@ def without_forgotten(text: str, marks: Iterable[str]) -> str:
 
 
 def said_again(text: str, gone: Sequence[str]) -> list[str]:
-    """Return what says *gone* again in the title or the summary *text*: some of its sentences, or all of it."""
+    """Return the parts of a title or a summary that repeat *gone*: some of its sentences, or all of it."""
     said = sentences(text)
     found = [each for each in said if _says_again(each, gone)]
     return found if found and len(found) < len(said) else [text] if _says_again(text, gone) else []
 
 
 def _says_again(title: str, gone: Sequence[str]) -> bool:
-    """Return whether a title or a sentence of it, which may be cut, says what is *gone*."""
+    """Return whether a title, or a sentence of it that may be cut, repeats one of *gone*."""
     said = [_letters(text) for text in gone]
     cut = [piece for piece in map(_letters, title.split("…")) if piece]
     return any(text and (text in _letters(title) or all(piece in text for piece in cut)) for text in said) or is_said(
@@ -98,7 +98,7 @@ def _says_again(title: str, gone: Sequence[str]) -> bool:
 
 
 def holds_one(text: str, gone: Iterable[str]) -> bool:
-    """Return whether *text* is a part of what is *gone*, or the other way round."""
+    """Return whether *text* is a part of one of *gone*, or the other way round."""
     one, others = _letters(text), map(_letters, gone)
     return any(min(len(one), len(other)) >= _LEAST_PART and (one in other or other in one) for other in others)
 
@@ -113,14 +113,14 @@ class ForgottenTexts:
         self._words = [words(each) for each in statements if is_telling(each)]
 
     def is_in(self, text: str) -> bool:
-        """Return whether a sentence or a line of *text* says any of it."""
+        """Return whether a sentence or a line of *text* repeats any of it."""
         if not (self._marks or self._letters):
             return False
         by_line = (each for line in text.splitlines() for each in sentences(line))
         return any(map(self._is, dict.fromkeys([*sentences(one_line(text)), *by_line])))
 
     def hidden_in(self, text: str) -> str:
-        """Return *text* with `HIDDEN` for each sentence that says any of it; for a paragraph, where lines cut it."""
+        """Return *text* with `HIDDEN` for each sentence that repeats any; for a paragraph, where lines cut one."""
         if not self.is_in(text):
             return text
         shown = []
@@ -190,7 +190,7 @@ def without_marked(text: str, marks: Iterable[str]) -> str:
 
 
 def _named(text: str) -> str:
-    """Return the session note *text* with what was asked as its title where its own was forgotten."""
+    """Return the session note *text* with the first prompt as its title where its own was forgotten."""
     blocks = {block.key: block for block in split_session(text).body}
     title, asked = blocks.get("title"), blocks.get("asked")
     if not (title and asked and read_line(title.lines[0].rstrip())[2] == NAMELESS):
@@ -216,7 +216,7 @@ def _kept_of(block: NoteBlock, gone: set[str]) -> NoteBlock | None:
 
 
 def _left_of(section: str, item: NoteItem, gone: set[str]) -> list[NoteItem]:
-    """Return what is left of *item*: of a prompt its other sentences; of one that is gone, what came of it."""
+    """Return the rest of *item*: the other sentences of a prompt; below a forgotten one, its results."""
     below = tuple(each for each in item.below if not _is_gone(section, each, gone))
     said = read_statement(section, item.says) if item.is_bullet else None
     if said and said.role == ASKED and (kept := without_forgotten(said.text, gone)) != said.text:

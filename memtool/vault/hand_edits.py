@@ -106,7 +106,7 @@ def _looks_like_ours(now: Parts) -> Parts:
 def _merge(
     base: Iterable[NoteBlock], current: Iterable[NoteBlock], wanted: Iterable[NoteBlock], cr: str
 ) -> list[NoteBlock]:
-    """Return the *current* blocks, each merged with its namesakes, and what *wanted* has besides."""
+    """Return the *current* blocks, each merged with its namesakes, and the new blocks of *wanted*."""
     before = {block.key: block for block in base if block.key}
     after = {block.key: block for block in wanted if block.key}
     merged = [(now, _merge_block(before.get(now.key), now, after.get(now.key)) if now.key else now) for now in current]
@@ -188,7 +188,7 @@ def _texts(items: Iterable[NoteItem]) -> list[str]:
 
 
 def _three_way(base: Iterable[NoteItem], current: Sequence[NoteItem], wanted: Sequence[NoteItem]) -> list[NoteItem]:
-    """Return *wanted* without what the owner has taken out of *base*, and with what they have added to it.
+    """Return *wanted* without the items that the owner took out of *base*, and with those that they added.
 
     An added item stays behind the item that it was behind.
     """
@@ -214,7 +214,7 @@ def _three_way(base: Iterable[NoteItem], current: Sequence[NoteItem], wanted: Se
 
 
 def _with_below(ours: Mapping[str, NoteItem], there: Mapping[str, NoteItem], wanted: NoteItem) -> NoteItem:
-    """Return the *wanted* item as it is *there*, with what is nested in it merged."""
+    """Return the *wanted* item as it is *there*, with its nested items merged."""
     now = there.get(wanted.says)
     if now is None:
         return wanted

@@ -1,4 +1,4 @@
-"""The layout of a vault: its files and folders, and the kind and project that a path tells (docs/vault-format.md)."""
+"""The layout of a vault: its files and folders, and the kind and project of a path (docs/vault-format.md)."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ def open_vault(root: Path) -> Vault:
 
 
 def kind_of(ref: str, declared: str = "", *, daily: str = DAILY) -> str:
-    """Return the kind of the note at *ref*: its front matter's `type`, else what its place says.
+    """Return the kind of the note at *ref*: its front matter's `type`, else that of its place.
 
     *daily* is the vault's folder of daily notes. Those that lie where they would without the setting are daily, too.
     """
@@ -206,7 +206,7 @@ def project_of(ref: str) -> str:
 
 
 def area_folder(project: str) -> str:
-    """Return the folder of what belongs to *project*, or to none."""
+    """Return the folder of *project*, or that of memories of no project."""
     return f"areas/projects/{project}" if project else "areas/global"
 
 
@@ -266,7 +266,7 @@ def _daily_folder(lines: Iterable[str], settings_path: Path) -> str:
 
 
 def state_folder(vault: Vault, cache: Callable[[], Path]) -> Path:
-    """Return the folder for what is derived of *vault*: in its `.memtool`; if that may not be written, in *cache*.
+    """Return the folder for state derived of *vault*: in its `.memtool`; if that may not be written, in *cache*.
 
     In `.memtool` it bears a name that only this user on this machine knows. A vault that comes from a stranger may
     bring an index along, which would say what it likes; it is never opened. And a vault that is synchronised between

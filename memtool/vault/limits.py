@@ -1,4 +1,4 @@
-"""The limits of this room: what bounds the work, what bounds a text, and how long something holds."""
+"""The limits of this room: of work, of texts, and of time."""
 
 RACY = 2_000_000_000  # nanoseconds; the stamp of a file that was younger when it was read is not trusted
 WRITES = 5  # tries to write over what somebody else keeps changing

@@ -1,4 +1,4 @@
-"""Lines that frame a part of a note: two texts that a merge could not make one, and what memtool generates.
+"""Lines that frame a part of a note: two texts of a merge conflict, and the part that memtool generates.
 
 git's own marks of a conflict begin like those of memtool.
 """

@@ -1,4 +1,4 @@
-"""Masking texts wherever a vault keeps them: in its files, in transcripts, and in what lies in `.memtool`.
+"""Masking texts wherever a vault keeps them: in its files, in transcripts, and in `.memtool`.
 
 The index and the vectors are left alone: they are made anew of the files. Purged texts are kept as salted hashes, so
 that no capture brings them back.
@@ -107,7 +107,7 @@ def masked_content(content: bytes, mask: Mask) -> bytes | None:
 
 
 def text_in(content: bytes) -> tuple[str, Callable[[str], bytes]] | None:
-    """Return the text in *content* of a file, and what writes another one in its place; None if it holds none.
+    """Return the text in *content* of a file, and a function that packs another one the same way; None if it has none.
 
     The text may be packed by gzip, and be UTF-16 with its mark in front.
     """

@@ -83,7 +83,7 @@ def old_parts(text: str) -> Iterator[tuple[str, Line]]:
 
 
 def _title(topic: str, number: int) -> Iterator[tuple[str, Line]]:
-    """Give what the session began with, and what came of it."""
+    """Give the prompt that the session began with, and its result."""
     began, _, ended = topic.partition(_ARROW)
     if ended:
         asked = re.sub(_BRANCH, "", began)

@@ -98,7 +98,7 @@ def _project_of_gone(folder: Path, *, quick: bool) -> Project:
 
 
 def _checkout_of(folder: Path) -> Path | None:
-    """Return the checkout of the worktree *folder*, which is gone; None if its path does not tell."""
+    """Return the checkout of the worktree *folder*, which no longer exists; None if its path does not name it."""
     for place in (folder, *folder.parents):
         match = re.fullmatch(_WORKTREES, place.parent.name)
         if match is None:
@@ -267,7 +267,7 @@ def find_registered_area(vault: Vault, folder: Path, home: Path, now: float) -> 
 
 
 def _area_within(vault: Vault, folder: Path) -> ProjectArea | None:
-    """Return the area in whose own folder of the vault somebody works; it is its project's, whatever git says."""
+    """Return the area in whose own folder of the vault somebody works; it is its project's, whatever git knows."""
     name = project_of(f"{folder.relative_to(vault.root).as_posix()}/x") if folder.is_relative_to(vault.root) else ""
     return ProjectArea(name, folder) if name else None
 

@@ -1,4 +1,4 @@
-"""One walk over the vault: which notes lie there, and what changed since they were read.
+"""One walk over the vault: its notes, and which of them changed since they were read.
 
 Some files outside the vault are read, too, where they lie, and never changed. Their refs are absolute paths, so that
 they differ from those of the vault, and can be opened:
@@ -45,7 +45,7 @@ class Scan(NamedTuple):
 
 
 class Changes(NamedTuple):
-    """The difference between the disk and the index: files to read again, and files that are gone."""
+    """The difference between the disk and the index: files to read again, and files that no longer exist."""
 
     suspects: tuple[str, ...]
     gone: tuple[str, ...]
@@ -176,7 +176,7 @@ class Outside(NamedTuple):
     folders: tuple[Path, ...] = ()
 
     def add_to(self, found: Scan, vault: Path) -> None:
-        """Add the stamps of the files in these places to *found*, and what the user should know of them."""
+        """Add the stamps of the files in these places to *found*, and problems that the user should know."""
         if self.client_projects:
             _add_client_memory(found, self.client_projects)
         for folder in self.folders:

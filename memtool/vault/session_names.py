@@ -60,13 +60,13 @@ def find_moved(vault: Vault, session: str) -> str:
 
 
 def session_of(ref: str, text: str) -> str:
-    """Return the id of the session whose note at *ref* is *text*: what its front matter says, else its name."""
+    """Return the id of the session whose note at *ref* is *text*: from its front matter, else its name."""
     matter = split_front_matter(text.removeprefix("\ufeff").replace("\r\n", "\n"))[0]
     return plain_fields(matter or "").get("session") or PurePosixPath(ref).stem
 
 
 def session_at(vault: Vault, ref: str) -> str:
-    """Return the id of the session whose note lies at *ref*; what the path says where it cannot be read."""
+    """Return the id of the session whose note lies at *ref*; from its path where it cannot be read."""
     return _session_in(vault, ref) or PurePosixPath(ref).stem
 
 

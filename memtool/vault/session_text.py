@@ -1,4 +1,4 @@
-"""The text of session notes, line by line: what a line is, and how one statement is printed and read back. Pure.
+"""The text of session notes, line by line: the parts of a note, and one statement printed and read back. Pure.
 
 Whatever a statement says, it is printed so that it is read back as itself: what means something at the beginning of a
 line, to us or to Markdown, has a backslash before it, and an author is named where the end of the text looks like one.

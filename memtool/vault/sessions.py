@@ -1,4 +1,4 @@
-"""Session notes: what a session came to, in the format of docs/vault-format.md. One printer and one parser. Pure.
+"""Session notes: the results of a session, in the format of docs/vault-format.md. One printer and one parser. Pure.
 
 Each bullet is one statement, a `Line`, and whatever its text is, it is read back as that line and nothing else. Notes
 of earlier versions are read into the same values (`old_sessions`); nothing writes their form any more.
@@ -103,7 +103,7 @@ class SessionNote(NamedTuple):
 
 
 def render_session(note: SessionNote, *, language: str = "en") -> str:
-    """Return the Markdown of *note*; what it has nothing to say about is left out."""
+    """Return the Markdown of *note*, without empty parts."""
     names, draft = labels_in("session", language), note.draft
     day = note.date or note.updated[:10]
     title = one_line(draft.title) or f"{names['session']} {one_line(day)}".strip()
@@ -152,7 +152,7 @@ def parse_session(text: str) -> SessionNote:
 
 
 def lines_of(text: str, heading: str = "") -> list[Line]:
-    """Return the lines of the session note *text*: its title, its summary, what was asked, and each statement.
+    """Return the lines of the session note *text*: its title, its summary, its first prompt, and each statement.
 
     What is no part of a session's note is none of them, nor are the files. Of a part of a note, *heading* is the path
     of headings above it.
@@ -166,7 +166,7 @@ def summary_parts_in(fields: Mapping[str, object]) -> dict[str, str]:
 
 
 def session_title(note: Note) -> str:
-    """Return the title of a session: that of its note, else what it says first, else its day, but never its id."""
+    """Return the title of a session: that of its note, else its first statement, else its day, but never its id."""
     if not _is_nameless(note.title):
         return note.title
     said = parse_session(note.text)
@@ -236,7 +236,7 @@ def _sections(lines: Iterable[Line], names: Mapping[str, str]) -> Iterator[str]:
 
 
 def _done(lines: Iterable[Line], names: Mapping[str, str]) -> Iterator[str]:
-    """Give what came of each prompt below its beginning."""
+    """Give the results of each prompt below its beginning."""
     above = ""
     for line in lines:
         is_asked = line.role == ASKED
@@ -292,7 +292,7 @@ def _files(draft: Draft, more: str) -> str:
 
 
 def in_form_of_today(text: str) -> str:
-    """Return the session note *text* in the form of today; of an earlier version, what is no part of it is below."""
+    """Return the session note *text* in the form of today; the owner's own lines of an earlier version are below."""
     if not is_old(text):
         return text
     plain = text.replace("\r\n", "\n")

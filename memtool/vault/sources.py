@@ -71,7 +71,7 @@ def read_lines(vault: Vault, ref: str) -> bytes:
 
 
 def unpacked(ref: str, packed: bytes) -> bytes:
-    """Return what the file *packed* of the source at *ref* holds.
+    """Return the unpacked content of the file *packed* of the source at *ref*.
 
     Raises:
         BrokenVaultFile: it is damaged, or too large.
@@ -108,7 +108,7 @@ def note_in(content: bytes) -> dict[str, Any]:
 
 
 def ignore_sources(vault: Vault) -> None:
-    """Let git ignore the folder of sources, unless its owner has said something else there.
+    """Let git ignore the folder of sources, unless its owner has changed its `.gitignore`.
 
     Raises:
         OSError: it cannot be written.

@@ -30,7 +30,7 @@ _JUST_APPEND = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | get
 
 @contextlib.contextmanager
 def writing_in(folder: Path) -> Iterator[None]:
-    """Turn what the system refuses within a `with` block into a sentence about *folder*.
+    """Turn an error of the system within a `with` block into a sentence about *folder*.
 
     Raises:
         NotWritable: an `OSError` was raised.
@@ -125,7 +125,7 @@ def waiting_lines(path: Path, *, largest: int) -> list[bytes]:
 
 
 def take_lines(path: Path, *, largest: int) -> Iterator[list[bytes]]:
-    """Give the lines that others have appended at *path*, in one or two parts; who asks for more is done with the last.
+    """Give the lines appended at *path*, in one or two parts; asking for the next part removes the last one.
 
     Lines that were taken by a process that was killed come first. Only one process at a time may do this.
 

@@ -135,7 +135,7 @@ def drop_todo(text: str, line: int) -> str:
 
 
 def remove_todo(text: str, line: int) -> str:
-    """Return *text* without the item on *line* and what hangs below it.
+    """Return *text* without the item on *line* and the lines below it that belong to it.
 
     Raises:
         NoteNotFound: there is no item.
