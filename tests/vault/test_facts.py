@@ -159,7 +159,7 @@ def test_half_a_character_is_a_problem_of_its_fact_alone() -> None:
 
 def test_a_list_without_its_object_is_read_reported_and_written_as_it_is() -> None:
     file = parse_facts(json.dumps([RAW]))
-    assert "should stand in an object" in file.problems[0]
+    assert "should be in an object" in file.problems[0]
     text = render_facts(add(file.facts, make("b")), file)
     assert [fact["id"] for fact in json.loads(text)] == ["fact-001", "b"]
 
