@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given, strategies as st
 
 from memtool.errors import BrokenVaultFile
-from memtool.text.frontmatter import quoted, set_field
+from memtool.text.frontmatter import parse_fields, quoted, set_field
 from memtool.vault.note import Note, parse_note
 
 NOTE = """---
@@ -165,3 +165,7 @@ def test_whatever_stands_around_it_one_field_changes(matter: list[str], key: str
     assert after.fields == {**before.fields, key: " ".join(value.split())}
     kept = [entry for entry in matter if not entry.startswith(f"{key}:")]
     assert all(line in set_field(text, key, value) for entry in kept for line in entry.split("\n"))
+
+
+def test_a_text_of_several_lines_keeps_its_last_line_end() -> None:
+    assert parse_fields("title: |\n  一\n  two") == {"title": "一\ntwo\n"}
