@@ -150,7 +150,6 @@ class Client(NamedTuple):
 _RECALLING = "memtool: recalling"
 _EDITS = "Write|Edit|MultiEdit|NotebookEdit"
 _PATCHES = "apply_patch|Edit|Write"
-_MILLISECONDS = 10_000
 _SAME = ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "PreCompact", "PostCompact",
          "SessionEnd")  # fmt: skip
 
@@ -198,18 +197,19 @@ CLIENTS: Mapping[str, Client] = MappingProxyType({
         hears=frozenset({"SessionStart", "UserPromptSubmit", "PreToolUse"}),
         tools={"apply_patch": "Edit"},
     ),
-    # Its BeforeTool takes no text, and its PreCompress comes before every request, compressed or not.
+    # Its BeforeTool takes no text, and its PreCompress comes before every request, compressed or not. It counts in
+    # milliseconds.
     "gemini": Client(
         "Gemini CLI",
         ".gemini",
         transcripts=Transcripts(".gemini", rb'\A\s*\{\s*"sessionId":\s*"[^"]*",\s*"projectHash":'),
         mcp=Mcp("settings.json", project=".gemini/settings.json"),
         hooks=Hooks("settings.json", (
-            Event("SessionStart", timeout=_MILLISECONDS),
-            Event("BeforeAgent", "UserPromptSubmit", timeout=_MILLISECONDS),
-            Event("AfterTool", "PostToolUse", "write_file|replace", _MILLISECONDS),
-            Event("AfterAgent", "Stop", timeout=_MILLISECONDS),
-            Event("SessionEnd", timeout=_MILLISECONDS),
+            Event("SessionStart", timeout=10_000),
+            Event("BeforeAgent", "UserPromptSubmit", timeout=10_000),
+            Event("AfterTool", "PostToolUse", "write_file|replace", 10_000),
+            Event("AfterAgent", "Stop", timeout=10_000),
+            Event("SessionEnd", timeout=10_000),
         ), project=".gemini/settings.json"),
         instructions="GEMINI.md",
         project_instructions="GEMINI.md",

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from memtool.capture.gate import Ground, content_terms, foul, ground_of, is_borne
 from memtool.consolidate import limits
-from memtool.consolidate.proposals import LIKELY, Proposal, SessionView
+from memtool.consolidate.proposals import LEAST_SESSIONS, LIKELY, Proposal, SessionView
 from memtool.errors import ProviderFailed
 from memtool.llm import Request
 from memtool.llm.call_log import CallLog
@@ -37,7 +37,6 @@ from memtool.vault.state import read_state, write_state
 from memtool.workspace import Workspace
 
 PURPOSE = "facts"
-_LEAST_SESSIONS = 2  # of a project, for a model to be asked
 _ROLES = (DECISION, RULE, FIX, FINDING)  # of lines that a fact may be made of
 _FEW = 2  # words that two clauses share at least, to be about the same
 _CLAUSE = re.compile(r"→|[;；。，]|[,.]\s")
@@ -62,7 +61,7 @@ def proposals_by_model(
     found, read = list[Proposal](), set[str]()
     for project in sorted({view.project for view in sessions} - {""}):
         own = [view for view in sessions if view.project == project]
-        if len(own) >= _LEAST_SESSIONS:
+        if len(own) >= LEAST_SESSIONS:
             proposals = _of_project(work, book, own, problems)
             found += proposals or []
             read |= {view.id for view in own} if proposals is not None else set()

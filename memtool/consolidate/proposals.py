@@ -36,7 +36,8 @@ SESSIONS, ARCHIVE = "sessions", "archive/sessions"
 ARROW = " → "  # in the line of a fix, before the cause or the change; in a decision, before the answer
 PROVED = "✓"  # in the line of a fix, before what proved it
 SURE, LIKELY = 0.8, 0.65  # confidence in what the user said in a role, and in what a model proposes
-_STEPS = 2  # of a fix, from the error to its cause, and from there to the change
+LEAST_SESSIONS = 2  # in which something counts for a project
+HALF, NEARLY_ALL = 0.5, 0.8  # of the words of one text that another one has
 _CATEGORIES = {(DECISION, USER): "decision", (RULE, USER): "preference"}
 
 
@@ -151,7 +152,7 @@ def proposals_of(sessions: Sequence[SessionView], only_rules: Container[str] = (
 
 def _proposal(view: SessionView, line: Line) -> Proposal | None:
     before_proof, proved, _ = line.text.partition(PROVED)
-    if line.role == FIX and proved and before_proof.count(ARROW) >= _STEPS:  # error, cause, change and proof are known
+    if line.role == FIX and proved and before_proof.count(ARROW) > 1:  # error, cause, change and proof are known
         text, category, confidence = before_proof.strip(), "bug", LIKELY
     elif category := _CATEGORIES.get((line.role, line.author), ""):
         text, confidence = without_openings(_bare(line.text)), SURE

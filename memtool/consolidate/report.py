@@ -15,7 +15,7 @@ from contextlib import suppress
 from itertools import accumulate
 
 from memtool.consolidate import limits
-from memtool.consolidate.proposals import SessionView, Written, grouped
+from memtool.consolidate.proposals import LEAST_SESSIONS, SessionView, Written, grouped
 from memtool.consolidate.review import FOLDER
 from memtool.consolidate.week import Week
 from memtool.errors import MemtoolError
@@ -32,8 +32,6 @@ from memtool.vault.layout import Vault
 from memtool.vault.marks import with_generated
 from memtool.vault.state import append_state, make_state_folder, read_state
 from memtool.workspace import Workspace
-
-_LEAST_SESSIONS = 2  # in which a command passed
 
 
 def _entries_of(vault: Vault, day: dt.date) -> Iterator[DailyEntry]:
@@ -197,7 +195,7 @@ def _proving(sessions: Sequence[SessionView]) -> list[str]:
     """Return the commands that passed in most of *sessions*, and last, if in more than one."""
     passed = Counter(line for view in sessions for line in {each.text for each in view.lines if each.role == COMMAND})
     last = {each.text: view.date for view in sessions for each in view.lines if each.role == COMMAND}
-    often = [command for command, count in passed.items() if count >= _LEAST_SESSIONS]
+    often = [command for command, count in passed.items() if count >= LEAST_SESSIONS]
     return sorted(often, key=lambda command: (passed[command], last[command], command), reverse=True)[
         : limits.MOST_COMMANDS
     ]

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memtool.consolidate import limits
-from memtool.consolidate.proposals import ARROW, Fate, Judged, Proposal, fact_of, quotation
+from memtool.consolidate.proposals import ARROW, HALF, NEARLY_ALL, Fate, Judged, Proposal, fact_of, quotation
 from memtool.consolidate.week import Week
 from memtool.errors import MemtoolError
 from memtool.memory.fact_book import FactBook, Span, hashes_by_session, missing_spans, root_of
@@ -42,10 +42,7 @@ from memtool.workspace import Workspace
 FOLDER = "reports"
 KEEP, DROP, CHANGE = "keep", "drop", "change"
 TO_DECIDE = ("new", "supersedes", "review")  # fates that a person may decide on
-_SAID = 0.85  # of the words of a claim that another text has
-_SAVED = 0.6  # the same, of what was saved in the same session
 _NAMING = 2  # words that name a subject; a Chinese character is half of one
-_LEAST_READ = 3  # words of a line that an agent reads anyway
 _REFERENCE = re.compile(
     r"(?i)^\W*(?:options?|variant|方案|选项)\s*\d|\bthe (?:first|second|third|last) (?:one|option)\b"
     r"|第[一二三]个?(?:方案|选项)"
@@ -117,7 +114,7 @@ class Judge:
         same = [known.fact for known in self._known if _says_same(proposal, claim, known)]
         if same:
             return self._again(proposal, min(same, key=lambda fact: fact.status != "active"))
-        if is_said(words(proposal.text), self._read, _SAID):
+        if is_said(words(proposal.text), self._read, NEARLY_ALL):
             return Judged(proposal, "rejected", "CLAUDE.md, MEMORY.md or a rule says so already")
         active = [known for known in self._known if known.fact.status == "active"]
         if old := next((known.fact for known in active if _is_about_same(proposal, claim, known)), None):
@@ -169,7 +166,7 @@ def _outweighs(proposal: Proposal, old: Fact) -> bool:
 def _says_same(proposal: Proposal, claim: Claim, known: _Known) -> bool:
     said = words(proposal.text)
     if known.fact.source.partition("#")[0] in {span.session for span in proposal.spans} - {""} and not known.fact.spans:
-        return is_said(said, [known.words], _SAVED) or is_said(known.words, [said], _SAVED)
+        return is_said(said, [known.words], HALF) or is_said(known.words, [said], HALF)
     return is_same(claim, known.claim)
 
 
@@ -241,7 +238,7 @@ def _read_anyway(work: Workspace, project: str) -> list[frozenset[str]]:
     for ref in ("MEMORY.md", f"areas/projects/{project}/rules.md"):
         with suppress(MemtoolError, OSError):
             lines = with_generated(read_text(work.vault.path(ref))[0], "").splitlines()
-            found += [said for line in lines if len(said := words(line)) >= _LEAST_READ]
+            found += [said for line in lines if (said := words(line))]
     return found
 
 

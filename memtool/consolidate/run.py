@@ -27,6 +27,8 @@ from memtool.consolidate.archiving import Move, move_to_archive, relinked
 from memtool.consolidate.model import proposals_by_model
 from memtool.consolidate.proposals import (
     ARCHIVE,
+    HALF,
+    NEARLY_ALL,
     Judged,
     Proposal,
     SessionView,
@@ -59,8 +61,7 @@ from memtool.workspace import Workspace
 
 MEMORY = "MEMORY.md"
 _DAY = re.compile(r"(\d{4}-\d{2}-\d{2})(?:\.memtool)?\.md")
-_HALF, _WHOLLY = 0.5, 0.8  # of the words of an open item: in what says that it was done, and there or in its prompt
-_LEAST_WORDS = 3
+_LEAST_WORDS = 3  # of an open item that a session may close
 _COMMIT = "commit: "
 
 Change = Callable[[str | None], str | None]  # from the text of a file to a new one; None is no file, or no change
@@ -420,7 +421,7 @@ def done_items(todos: str, sessions: Sequence[SessionView]) -> list[Closed]:
             fitting = (
                 Closed(todo.line, todo.task, session_id, text)
                 for session_id, text, own, around in done
-                if is_said(wanted, [own], _HALF) and is_said(wanted, [around], _WHOLLY)
+                if is_said(wanted, [own], HALF) and is_said(wanted, [around], NEARLY_ALL)
             )
             found += [closed] if (closed := next(fitting, None)) else []
     return found

@@ -39,7 +39,7 @@ class HookShare(Share):
         for event in self._events():
             if not any(handler.event == event.name for handler in self._own(text)):
                 entry = self._entry(event) if self.hooks.form == FLAT else group_of(event, self.program)
-                text = json_text.with_added(text, ("hooks", event.name, json_text.LAST), entry)
+                text = json_text.with_added(text, ("hooks", event.name, -1), entry)
         return text
 
     def take(self, text: str | None, original: str | None) -> str | None:

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from memtool.text.json_places import GAP, SPACE, Node, parse
 
-Path = tuple[str | int, ...]  # from the root to a value: names in objects and places in lists
-LAST = -1  # the place behind the last item of a list, where one is added
+# From the root to a value: names in objects and places in lists; -1 is behind the last item, where one is added.
+Path = tuple[str | int, ...]
 
 
 def is_plain(text: str) -> bool:

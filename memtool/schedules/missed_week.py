@@ -11,7 +11,6 @@ from memtool.errors import MemtoolError
 from memtool.workspace import Workspace
 
 _SCHEDULE, _SAID = "schedule", "missed-week"
-_TUESDAY = 1  # on Monday, a schedule has still time
 
 
 def keep_schedule(work: Workspace, kind: str) -> None:
@@ -31,7 +30,8 @@ def missed_week(work: Workspace) -> Week | None:
     """
     week = last_week(work)
     reports = work.vault.root / "reports"
-    if work.now().weekday() < _TUESDAY or (reports / f"{week}.md").exists() or was_run(work, week):
+    is_monday = work.now().isoweekday() == 1  # when the schedule still has time
+    if is_monday or (reports / f"{week}.md").exists() or was_run(work, week):
         return None
     if not (reports.is_dir() or read_run(work) or kept_schedule(work)) or read_kept(work, _SAID) == str(week):
         return None

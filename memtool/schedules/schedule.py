@@ -37,8 +37,6 @@ _PROGRAMS = {SYSTEMD: "systemctl", LAUNCHD: "launchctl", CRON: "crontab", WINDOW
 _WEEKLY = ("consolidate", "--week", "last", "--once")
 _FIELD = re.compile(r"\{(\w+)\}")
 _AT = dt.time(9, 17)  # as the files in `cron/` say it; in local time
-_PATIENCE = 30.0  # seconds for a program of the system
-_LONGEST_PAUSE = 60.0  # seconds; a machine may sleep in between
 
 
 class Schedule(NamedTuple):
@@ -337,7 +335,7 @@ def keep_running(work: Workspace, say: Callable[[str], None], pause: Callable[[f
     calendar.every().day.at(f"{_AT:%H:%M}").do(consolidate)
     consolidate()
     while True:
-        pause(min(max(calendar.idle_seconds or 0.0, 0.0), _LONGEST_PAUSE))
+        pause(min(max(calendar.idle_seconds or 0.0, 0.0), 60.0))  # seconds; the machine may sleep in between
         calendar.run_pending()
 
 
@@ -409,7 +407,7 @@ def _run(work: Workspace, command: Sequence[str], stdin: str = "") -> tuple[bool
         if program:
             done = subprocess.run(
                 [program, *command[1:]], input=stdin.encode("utf-8", "surrogateescape"), capture_output=True,
-                timeout=_PATIENCE, check=False, env={**work.environ, "LC_ALL": "C"}, cwd=tempfile.gettempdir(),
+                timeout=30, check=False, env={**work.environ, "LC_ALL": "C"}, cwd=tempfile.gettempdir(),
             )  # fmt: skip
             if done.returncode == 0:
                 return True, done.stdout.decode("utf-8", "surrogateescape")

@@ -32,7 +32,6 @@ _OTHER_VARIABLES = (
     "MEMTOOL_VAULT", "MEMTOOL_CONFIG", "MEMTOOL_CACHE", "MEMTOOL_TEAM_TOKEN", "MEMTOOL_TEAM_WEBHOOK_SECRET",
     POSTGRES, INTERNAL,
 )  # fmt: skip
-_NAMED = 5  # unknown settings of one file
 
 
 def choices_of(key: str) -> tuple[str, ...]:
@@ -142,7 +141,7 @@ def load(
     found = {name or "general": kind(**chosen[name]) for name, kind in SECTIONS.items()}
     for origin, values in layers:
         if unknown := [f"'{key}'" for key in values if key not in ABOUT]:
-            notices.append(f"unknown settings in {origin}: {some_of(unknown, _NAMED)}")
+            notices.append(f"unknown settings in {origin}: {some_of(unknown, 5)}")
     settings = Settings(**found)
     keys = Keys(
         environ.get(settings.embeddings.api_key_env, ""),
@@ -200,13 +199,10 @@ def client_folder(environ: Mapping[str, str]) -> Path:
     return _expanded(environ.get("CLAUDE_CONFIG_DIR") or "~/.claude")
 
 
-_LONGEST_ID = 100  # characters
-
-
 def client_session(environ: Mapping[str, str]) -> str:
     """Return the id of the session of the client in which a command runs; empty if it runs in none."""
     given = environ.get("CLAUDE_CODE_SESSION_ID", "")
-    return given if len(given) <= _LONGEST_ID and given.replace("-", "").isalnum() else ""
+    return given if len(given) <= 100 and given.replace("-", "").isalnum() else ""
 
 
 def service_token(environ: Mapping[str, str]) -> str:

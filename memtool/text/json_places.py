@@ -9,13 +9,13 @@ from __future__ import annotations
 import json
 import math
 import re
+import sys
 from typing import Any
 
 from memtool.named_tuple import NamedTuple
 
 SPACE = " \t\r\n"
 GAP = r"(?:[ \t\r\n]++|//[^\r\n]*+|/\*(?s:.*?)\*/)*+"
-_DEEPEST = 1 << 20  # Python's own limit comes first
 
 
 class Node(NamedTuple):
@@ -69,7 +69,7 @@ def parse(text: str) -> Node:
     Raises:
         json.JSONDecodeError: it is not JSON, holds a name twice, or is nested too deeply.
     """
-    return _Reader(text, re.compile(GAP), is_strict=False).root(_DEEPEST)
+    return _Reader(text, re.compile(GAP), is_strict=False).root(sys.maxsize)
 
 
 def parse_list(text: str, name: str) -> JsonList:
