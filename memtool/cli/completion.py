@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 SHELLS = ("bash", "zsh", "fish")
-_MOST = 100
 _Pairs: TypeAlias = "Iterable[tuple[str, str]]"  # a value, and what it is
 _Complete: TypeAlias = "Callable[[click.Context, click.Parameter, str], list[CompletionItem[str]]]"
 
@@ -69,7 +68,7 @@ def _known(values: Callable[[Session, str], _Pairs]) -> _Complete:
             for value, about in values(session, begun):
                 if fold(value).startswith(begun) and value.isprintable():
                     found.setdefault(value, about)
-                if len(found) == _MOST:
+                if len(found) == 100:  # more than a shell shows at once
                     break
         # The other shells quote by themselves; bash would take a name with a space for two words.
         quoted = shlex.quote if session.environ.get("_MEMTOOL_COMPLETE", "").startswith("bash") else str

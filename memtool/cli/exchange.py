@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
     from memtool.workspace import Workspace
 
-_LARGEST_EXPORT = 1 << 30  # bytes
-
 
 @click.group("import")
 def import_() -> None:
@@ -179,13 +177,14 @@ def memtool(session: Session, file: str, *, dry_run: bool) -> None:
 
 
 def _content(file: str) -> bytes:
+    largest = 1 << 30  # bytes
     if file == "-":
-        content = sys.stdin.buffer.read(_LARGEST_EXPORT + 1) if sys.stdin else b""
-        if len(content) > _LARGEST_EXPORT:
-            raise UsageError(f"it has more than {_LARGEST_EXPORT:,} bytes")
+        content = sys.stdin.buffer.read(largest + 1) if sys.stdin else b""
+        if len(content) > largest:
+            raise UsageError(f"it has more than {largest:,} bytes")
         return content
     try:
-        return read_content(Path(file), largest=_LARGEST_EXPORT)
+        return read_content(Path(file), largest=largest)
     except OSError as error:
         raise UsageError(f"cannot read '{file}': {error.strerror}", hint="Name a file of `memtool export`.") from None
 

@@ -26,7 +26,6 @@ from memtool.settings import environment, user_config_path
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-_BUG_EXIT_CODE = 3
 _NO_COMMAND: Any = getattr(click.exceptions, "NoArgsIsHelpError", ())  # since click 8.2; its message is the help
 
 # name -> its line in `memtool --help`. The command is `memtool.cli.<name>:command`, or as `_PLACES` says.
@@ -243,4 +242,4 @@ def _report_bug() -> int:
     ):
         log.write(report.encode("utf-8", "replace"))
         hint += f" with the file {log.name}"
-    return _say(f"this is a bug in memtool: {last}", hint, _BUG_EXIT_CODE)
+    return _say(f"this is a bug in memtool: {last}", hint, 3)

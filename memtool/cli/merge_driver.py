@@ -15,8 +15,6 @@ from memtool.recall.routing.loader_table import LOADER, merge_tables
 from memtool.vault.layout import DAILY, open_vault
 from memtool.vault.marks import holds_two_texts
 
-_CANNOT = 2
-
 
 def main(arguments: list[str]) -> int:
     """Merge the files that git names; return the exit code."""
@@ -24,7 +22,7 @@ def main(arguments: list[str]) -> int:
     try:
         base, ours, theirs = (Path(path).read_bytes().decode("utf-8") for path in (base_path, ours_path, theirs_path))
     except (OSError, UnicodeDecodeError):
-        return _CANNOT
+        return 2  # neither merged nor a conflict: git decides
     merged = merge_file(ref, base, ours, theirs)
     Path(ours_path).write_bytes(merged.text.encode("utf-8"))
     return CONFLICT if holds_two_texts(merged.text) else 0

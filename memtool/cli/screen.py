@@ -18,8 +18,6 @@ from rich.tree import Tree
 
 from memtool.cli import output
 
-_LONGEST_MARKDOWN = 50_000  # characters; rich takes more than a second for them
-
 
 class _Clean:
     """A renderable that draws *shown* without control and bidirectional characters."""
@@ -105,7 +103,7 @@ def note(content: str) -> RenderableType:
     clean = output.printable_lines(content)
     # rich would drop what looks like HTML, such as `List<String>` outside of code.
     parser = MarkdownIt("commonmark", {"html": False}).enable("strikethrough").enable("table")
-    tokens = parser.parse(clean) if len(clean) <= _LONGEST_MARKDOWN else []
+    tokens = parser.parse(clean) if len(clean) <= 50_000 else []  # rich takes more than a second for these
     deepest = max((token.level for token in tokens), default=parser.options.maxNesting)
     if deepest >= parser.options.maxNesting - 1:  # what lies deeper is dropped
         return Text(clean)

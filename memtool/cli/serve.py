@@ -30,9 +30,6 @@ from memtool.service_client import (
 )
 
 _NEEDED = ("fastapi", "uvicorn", "jinja2", "nh3")
-_START = 20.0  # seconds in which a service that is started in the background answers
-_END = 15.0  # seconds in which one ends: requests under way have ten
-_PATIENCE = 5.0  # seconds for an answer
 _ACTIONS = ("status", "stop", "open_page")
 
 
@@ -118,7 +115,7 @@ def _show_status(session: Session) -> int:
     address = find_service(place)
     state, more = "stopped", ""
     if address:
-        answer = ask_again(place, {"ask": "state"}, patience=_PATIENCE)
+        answer = ask_again(place, {"ask": "state"}, patience=5.0)
         state = str(answer.get("state")) if answer else "silent"
         more = f": {address.url}, process {address.pid}, since {address.started_at}"
     elif is_at_work(place):
@@ -133,9 +130,9 @@ def _stop(session: Session) -> None:
     place = _place(session)
     address = find_service(place)
     if address:
-        ask_again(place, {"ask": "end"}, patience=_PATIENCE)
-        if not _until(lambda: not is_at_work(place), _END):
-            raise NoAnswer(f"the service at {address.url} did not end within {_END:g} seconds")
+        ask_again(place, {"ask": "end"}, patience=5.0)
+        if not _until(lambda: not is_at_work(place), 15.0):  # requests under way have ten seconds
+            raise NoAnswer(f"the service at {address.url} did not end within 15 seconds")
     has_ended = end_service(place) or address is not None
     if not session.emits({"stopped": has_ended}):
         click.echo("The service has ended." if has_ended else "No service is running.")
@@ -146,11 +143,11 @@ def _open(session: Session) -> None:
     address = find_service(place)
     if address is None:
         start_command(session.vault.root, session.environ, "serve")
-        _until(lambda: find_service(place) is not None, _START)
+        _until(lambda: find_service(place) is not None, 20.0)
         address = find_service(place)
     if address is None:
         raise NoAnswer("the service did not start", hint="`memtool serve` shows why.")
-    answer = ask_again(place, {"ask": "link"}, patience=_START)
+    answer = ask_again(place, {"ask": "link"}, patience=20.0)
     if answer is None:
         raise NoAnswer(f"the service at {address.url} does not answer")
     url = f"{address.url}{answer['path']}"

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from memtool import settings as settings_module
-from memtool.doctor import clients, index, machine, vault as vault_room, work as work_room
+from memtool.doctor import index, installation, vault as vault_room, work as work_room
 from memtool.doctor.check import BROKEN, NOTE, OK, Check, broken
 from memtool.errors import MemtoolError
 from memtool.vault.layout import open_vault
@@ -19,26 +19,35 @@ __all__ = ["BROKEN", "NOTE", "OK", "Check", "examine"]
 def examine(
     vault_path: Path, origin: str, environ: Mapping[str, str], *, folder: Path | None = None, deep: bool = False
 ) -> list[Check]:
-    """Return the findings about the vault at *vault_path*, which *origin* has named, and about this machine.
+    """Return the findings about the vault at *vault_path*, which *origin* has named, and about this installation.
 
     Nothing is changed, neither in the vault nor in the user's folders. *folder* is where the agent works; its settings
     are checked, too. A *deep* examination reads every note, and asks each model for one token.
     """
-    home = machine.home_folder()
-    here = [machine.probe(), *machine.installation_checks(), *clients.client_checks(environ, home, folder)]
+    home = installation.home_folder()
+    here = [
+        installation.trial_note(),
+        *installation.installation_checks(),
+        *installation.client_checks(environ, home, folder),
+    ]
     try:
         vault = open_vault(vault_path)
         vault.check_made()
     except MemtoolError as error:
-        return [broken("vault", error), *here, *machine.settings_checks(None, environ), *machine.version_checks()]
-    checks = [*vault_room.folder_checks(vault, origin), *here, *clients.rule_checks(vault, environ)]
-    checks += machine.settings_checks(vault, environ)
+        return [
+            broken("vault", error),
+            *here,
+            *installation.settings_checks(None, environ),
+            *installation.version_checks(),
+        ]
+    checks = [*vault_room.folder_checks(vault, origin), *here, *installation.rule_checks(vault, environ)]
+    checks += installation.settings_checks(vault, environ)
     try:
         settings = settings_module.load(vault.settings_path, environ)
     except MemtoolError:
-        return [*checks, *machine.version_checks()]  # the check of the settings reports it
+        return [*checks, *installation.version_checks()]  # the check of the settings reports it
     work = Workspace(vault, settings, environ, home, folder or vault.root)
-    return [*checks, *_of_work(work, deep=deep), *machine.version_checks()]
+    return [*checks, *_of_work(work, deep=deep), *installation.version_checks()]
 
 
 def _of_work(work: Workspace, *, deep: bool) -> Iterator[Check]:

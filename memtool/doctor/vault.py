@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from memtool.consolidate.review import stored_proposals, weeks_to_review
+from memtool.doctor import limits
 from memtool.doctor.check import BROKEN, NOTE, OK, Check, broken
 from memtool.errors import MemtoolError
 from memtool.history import repository as history
@@ -24,9 +25,6 @@ from memtool.vault.layout import Vault
 from memtool.vault.scan import Scan
 from memtool.workspace import Workspace
 
-_NAMED = 3  # files in a sentence
-_LOOKED_INTO = 200  # notes for secrets, the newest; all with `--deep`, since each takes milliseconds
-
 
 def folder_checks(vault: Vault, origin: str) -> list[Check]:
     """Return the findings about the folder of *vault*: its permissions, its history, leftovers, triggers."""
@@ -37,7 +35,7 @@ def content_checks(work: Workspace, found: Scan, *, deep: bool) -> Iterator[Chec
     """Give the findings about notes and facts; *deep* searches all notes *found* for secrets."""
     yield from _fact_checks(work)
     yield from _orphan_checks(work.vault)
-    yield from _secret_checks(work, found, most=0 if deep else _LOOKED_INTO)
+    yield from _secret_checks(work, found, most=0 if deep else limits.NOTES_WITH_SECRETS)
 
 
 def _folder_check(vault: Vault, origin: str) -> Check:
@@ -94,7 +92,7 @@ def _leftover_checks(vault: Vault) -> list[Check]:
     left = find_leftovers(vault.root, time.time())
     if not left:
         return []
-    names = some_of([path.relative_to(vault.root).as_posix() for path in left], _NAMED)
+    names = some_of([path.relative_to(vault.root).as_posix() for path in left], limits.NAMED)
     sentence = f"killed runs left {counted(len(left), 'file')}: {names}"
 
     def mend() -> str:
@@ -109,12 +107,12 @@ def _fact_checks(work: Workspace) -> Iterator[Check]:
     found = verify(work, book)
     failed = [finding for finding in found if finding.kind in FAILING]
     fix = "Fix the file with an editor, or revert the change: `memtool undo`."
-    for finding in failed[:_NAMED]:
+    for finding in failed[: limits.NAMED]:
         place = f"{finding.ref}:{finding.line}" if finding.line else finding.ref
         is_named = finding.ref in finding.sentence
         yield Check("facts", BROKEN, finding.sentence if is_named else f"{place}: {finding.sentence}", fix)
-    if len(failed) > _NAMED:
-        yield Check("facts", BROKEN, f"and {len(failed) - _NAMED} more", "`memtool facts verify` lists them all.")
+    if len(failed) > limits.NAMED:
+        yield Check("facts", BROKEN, f"and {len(failed) - limits.NAMED} more", "`memtool facts verify` lists them all.")
     if not failed:
         others = f", {counted(len(found), 'thing')} to look at: `memtool facts verify`" if found else ""
         yield Check("facts", OK, f"{counted(sum(1 for _ in book), 'fact')} valid{others}")
@@ -129,7 +127,7 @@ def _orphan_checks(vault: Vault) -> Iterator[Check]:
     orphans = [path.relative_to(vault.root).as_posix() for path in areas if path.is_dir() and _is_orphan(path)]
     if orphans:
         areas_have = counted(len(orphans), "area has", "areas have")
-        sentence = f"{areas_have} notes but no summary.md: {some_of(sorted(orphans), _NAMED)}"
+        sentence = f"{areas_have} notes but no summary.md: {some_of(sorted(orphans), limits.NAMED)}"
         fix = "Describe the area in its `summary.md`; without it, nothing leads to the notes."
         yield Check("areas", NOTE, sentence, fix)
 
@@ -148,7 +146,7 @@ def _secret_checks(work: Workspace, found: Scan, *, most: int) -> Iterator[Check
         return  # the settings' own check says so
     suspects = [ref for ref in looked if _has_secret(work.vault, ref, redact)]
     if suspects:
-        sentence = f"possible secrets in {some_of(suspects, _NAMED)}"
+        sentence = f"possible secrets in {some_of(suspects, limits.NAMED)}"
         fix = "Remove it with an editor, and replace the key: git keeps the old text."
         yield Check("secrets", NOTE, sentence, fix)
     else:

@@ -14,6 +14,7 @@ from memtool.capture import limits as capture_limits
 from memtool.capture.log import NAME as LOG_NAME, LogEntry, read_problems
 from memtool.capture.queue import Queue
 from memtool.consolidate.week import read_run
+from memtool.doctor import limits
 from memtool.doctor.check import BROKEN, NOTE, OK, Check
 from memtool.errors import MemtoolError
 from memtool.llm import Request, models_of, open_provider, writer_of
@@ -33,8 +34,6 @@ from memtool.vault.sources import MB, last_removal, list_sources
 from memtool.workspace import Workspace
 
 _RULES = ("rules", "extractive")
-_NAMED = 10  # parked jobs
-_NAMED_ERRORS = 3
 
 
 def capture_checks(work: Workspace) -> Iterator[Check]:
@@ -46,10 +45,10 @@ def capture_checks(work: Workspace) -> Iterator[Check]:
     now = work.now()
     errors, over = read_problems(vault, folders, now)
     see = f"See {' and '.join(str(folder / LOG_NAME) for folder in folders if (folder / LOG_NAME).exists())}."
-    for entry in errors[-_NAMED_ERRORS:]:
+    for entry in errors[-limits.ERRORS :]:
         yield Check("capture", BROKEN, _line_of(entry), see)
-    if len(errors) > _NAMED_ERRORS:
-        yield Check("capture", BROKEN, f"and {counted(len(errors) - _NAMED_ERRORS, 'more error')} in the last day")
+    if len(errors) > limits.ERRORS:
+        yield Check("capture", BROKEN, f"and {counted(len(errors) - limits.ERRORS, 'more error')} in the last day")
     if over:
         problems = counted(len(over), "old or small problem")
         yield Check(
@@ -59,7 +58,7 @@ def capture_checks(work: Workspace) -> Iterator[Check]:
             see,
         )
     queue = Queue(vault)
-    for job in queue.parked()[:_NAMED]:
+    for job in queue.parked()[: limits.FINDINGS]:
         fix = "Try it again with `memtool capture --drain --now`."
         yield Check("capture", BROKEN, f"{queue.name_of(job, work.home)} was not captured: {job.reason}", fix)
     waiting = queue.waiting()

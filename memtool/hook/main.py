@@ -47,9 +47,6 @@ _HINTING = ("PreToolUse", "PostToolUseFailure")
 _AS_JSON = ("SessionStart", "UserPromptSubmit", *_HINTING)  # a text reaches the model only as JSON
 
 
-_LARGEST = 67_108_864  # bytes of one event; it holds the whole of a file that was written
-
-
 class Options(NamedTuple):
     """The options with which an installation starts a hook.
 
@@ -116,8 +113,9 @@ def run(arguments: Sequence[str], environ: Mapping[str, str], stream: BinaryIO) 
 def _read(stream: BinaryIO) -> Mapping[str, Any]:
     import json
 
-    content = stream.read(_LARGEST + 1)
-    if len(content) > _LARGEST:
+    largest = 67_108_864  # bytes; an event holds the whole of a file that was written
+    content = stream.read(largest + 1)
+    if len(content) > largest:
         raise ValueError("the event is too large")
     if not content.strip():
         raise ValueError("there is no event on stdin")

@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from memtool.recall.prompts.meaning import Meaning
     from memtool.recall.start.session_start import ContextBlock
 
-_SHOWN, _CLAUSE = 3, 40  # memories of which the user is told, and characters of each
-_LONGEST_NOTE = 262_144  # bytes of a session's note that are read; ours have a few thousand
-
 
 def context_of_session(event: ClientEvent) -> Reply:
     """Return the context of a session at its start, and begin its ledger with it."""
@@ -132,9 +129,9 @@ def _notice(event: ClientEvent, said: Sequence[str]) -> str:
         return ""
     from memtool.text.lines import counted, cut
 
-    plain = ("".join(char if char.isprintable() else " " for char in text.lstrip("->#*+ ")) for text in said[:_SHOWN])
-    clauses = "; ".join(cut(text, _CLAUSE) for text in plain)
-    more = "; …" if len(said) > _SHOWN else ""
+    plain = ("".join(char if char.isprintable() else " " for char in text.lstrip("->#*+ ")) for text in said[:3])
+    clauses = "; ".join(cut(text, 40) for text in plain)
+    more = "; …" if len(said) > 3 else ""
     return f"memtool: {counted(len(said), 'memory', 'memories')} given ({clauses}{more}) — memtool given --last"
 
 
@@ -170,7 +167,7 @@ def text_for_summary(event: ClientEvent) -> Reply:
         return Reply()
     clear_ledger(ledger_folder(event.work), session_id)
     with suppress(OSError, MemtoolError):
-        head = read_head(event.work.vault.path(note_of(event.work.vault, session_id)), _LONGEST_NOTE)
+        head = read_head(event.work.vault.path(note_of(event.work.vault, session_id)), 262_144)
         said = parse_session(head.decode("utf-8", "replace"))
         return Reply(what_must_survive(said, event.work.language))
     return Reply()

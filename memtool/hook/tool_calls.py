@@ -12,9 +12,6 @@ if TYPE_CHECKING:
 
     from memtool.capture.client_event import ClientEvent
 
-_MOST_TOKENS = 150
-_THIRD, _MOST_EDITS = 3, 5
-
 
 def hints_for_edit(event: ClientEvent) -> Reply | None:
     """Return the rules and decisions that name a file which a tool is about to edit, each once in a session."""
@@ -57,17 +54,17 @@ def earlier_tries(event: ClientEvent) -> Reply | None:
     ledgers, key = ledger_folder(event.work), f"{crc32(command.encode('utf-8', 'replace')):08x}"
     ledger = read_ledger(ledgers, session_id).with_failure(key)
     write_ledger(ledgers, session_id, ledger)
-    if ledger.failed[key] != _THIRD:
+    if ledger.failed[key] != 3:
         return None
     from memtool.recall.framing import inline
     from memtool.recall.tried import tried_since
     from memtool.resources import agent_text
 
     tried = tried_since(Path(event.text("transcript_path")), command)
-    if tried.failures < _THIRD - 1 or not tried.edits:  # the last failure may not be in the transcript yet
+    if tried.failures < 2 or not tried.edits:  # the last failure may not be in the transcript yet
         return None
-    edits = [f"- {inline(edit)}" for edit in tried.edits[-_MOST_EDITS:]]
-    return Reply("\n".join(_fitted(agent_text("tried", event.work.language).format(count=_THIRD), edits)))
+    edits = [f"- {inline(edit)}" for edit in tried.edits[-5:]]
+    return Reply("\n".join(_fitted(agent_text("tried", event.work.language).format(count=3), edits)))
 
 
 def mark_own_note(event: ClientEvent) -> None:
@@ -88,6 +85,6 @@ def _fitted(head: str, lines: Iterable[str]) -> list[str]:
 
     fitted = [head]
     for line in lines:
-        if tokens_in(*fitted, line) <= _MOST_TOKENS:
+        if tokens_in(*fitted, line) <= 150:
             fitted.append(line)
     return fitted

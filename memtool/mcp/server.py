@@ -26,9 +26,9 @@ from pydantic import Field, ValidationError
 
 from memtool import __version__
 from memtool.errors import MemtoolError, NoteNotFound, OutsideVault
-from memtool.mcp.tool_calls import OpenWorkspace, refusal, sentence_of
-from memtool.mcp.tools import add_context_tools, add_memory_tools
+from memtool.mcp.tools import add_context_tools, add_memory_tools, refusal, sentence_of
 from memtool.text.lines import without_surrogates
+from memtool.workspace import OpenWorkspace
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import Context

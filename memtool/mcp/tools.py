@@ -5,37 +5,44 @@ Models read the descriptions of the tools and their arguments. Each tool imports
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+import functools
+import inspect
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, Literal, ParamSpec, TypeVar
+from urllib.parse import unquote
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
-from mcp_types import CallToolResult, TextContent
-from pydantic import BaseModel, ConfigDict, Field
+from mcp_types import CallToolResult, TextContent, ToolAnnotations
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from memtool.errors import MemtoolError, NoteNotFound
-from memtool.mcp.tool_calls import OpenWorkspace, annotated, answering, named_by, project_folder, sentence_of
+from memtool.mcp import limits
 from memtool.vault.kinds import FOLDERS, TODO
-from memtool.workspace import Workspace
+from memtool.workspace import OpenWorkspace, Workspace
 
-LONGEST_PATH, LONGEST_QUERY, LONGEST_CONTENT = 4_096, 20_000, 100_000  # characters
+P = ParamSpec("P")
+T = TypeVar("T")
 
 ProjectPath = Annotated[
     str,
     Field(
         min_length=1,
-        max_length=LONGEST_PATH,
+        max_length=limits.PATH,
         description="Absolute path of the project: usually the folder you work in. A subfolder or worktree is fine.",
     ),
 ]
 Query = Annotated[
     str,
-    Field(max_length=LONGEST_QUERY, description="Words to search for, in any language. No syntax. Empty: the newest."),
+    Field(max_length=limits.QUERY, description="Words to search for, in any language. No syntax. Empty: the newest."),
 ]
 Scope = Annotated[
     Literal["all", "sessions", "decisions", "changes", "knowledge"], Field(description="What kind of memory to search.")
 ]
 Session = Annotated[
-    str, Field(min_length=1, max_length=LONGEST_PATH, description="Its id, or the path of its note, from a search.")
+    str, Field(min_length=1, max_length=limits.PATH, description="Its id, or the path of its note, from a search.")
 ]
 Turn = Annotated[int, Field(ge=0, le=1_000_000, description="The number of the turn. 0: list the turns.")]
 SearchedTurns = Annotated[
@@ -49,19 +56,19 @@ Action = Annotated[Literal["list", "delete", "update", "init_project"], Field(de
 Target = Annotated[
     str,
     Field(
-        max_length=LONGEST_PATH,
+        max_length=limits.PATH,
         description="An id or id@version from action=list, such as fact-20260210-9f3a@1c04be12; or a memtool:// URI.",
     ),
 ]
 Content = Annotated[
-    str, Field(max_length=LONGEST_CONTENT, description="For update and init_project: the new text, in Markdown.")
+    str, Field(max_length=limits.CONTENT, description="For update and init_project: the new text, in Markdown.")
 ]
 Tag = Annotated[str, Field(max_length=100)]
 Text = Annotated[
     str,
     Field(
         min_length=1,
-        max_length=LONGEST_CONTENT,
+        max_length=limits.CONTENT,
         description="One statement that is clear without context, in the user's language.",
     ),
 ]
@@ -73,18 +80,18 @@ Category = Annotated[
     Field(description="Its category. identity and preference belong to the user, in every project."),
 ]  # fmt: skip
 Words = Annotated[
-    str, Field(min_length=1, max_length=LONGEST_QUERY, description="Words to search for, in any language.")
+    str, Field(min_length=1, max_length=limits.QUERY, description="Words to search for, in any language.")
 ]
 Around = Annotated[
     str,
     Field(
-        max_length=LONGEST_QUERY,
+        max_length=limits.QUERY,
         description="An id, a path, a day or time (2026-02-10, 2026-02-10T14:30, 7d, yesterday), or words. Empty: now.",
     ),
 ]
 Events = Annotated[int, Field(ge=0, le=20, description="How many events on that side.")]
 MemoryId = Annotated[
-    str, Field(min_length=1, max_length=LONGEST_PATH, description="The id from memory_store or memory_search.")
+    str, Field(min_length=1, max_length=limits.PATH, description="The id from memory_store or memory_search.")
 ]
 
 
@@ -94,7 +101,7 @@ class Entry(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     type: Literal[("session_summary", *FOLDERS, TODO)]  # type: ignore[valid-type]  # pydantic reads the table
-    content: str = Field(min_length=1, max_length=LONGEST_CONTENT, description="Markdown; for a todo one line.")
+    content: str = Field(min_length=1, max_length=limits.CONTENT, description="Markdown; for a todo one line.")
     title: str = Field("", max_length=200, description="Its subject in a few words; by default its first sentence.")
     tags: list[Tag] = Field(default=[], max_length=10, description="Words to find it by.")
 
@@ -292,3 +299,80 @@ def add_memory_tools(server: MCPServer[Any], open_workspace: OpenWorkspace) -> N
         except NoteNotFound:
             changed = False
         return {"deleted": changed, "archived": changed}
+
+
+def annotated(title: str, *, reads: bool = False, destroys: bool = False, repeats: bool = False) -> ToolAnnotations:
+    """Return all four annotations of a tool: the protocol's defaults assume the worst.
+
+    Args:
+        title: its name for a person.
+        reads: whether it changes nothing.
+        destroys: whether it may remove something.
+        repeats: whether repeating a call changes nothing more.
+    """
+    return ToolAnnotations(
+        title=title,
+        read_only_hint=reads,
+        destructive_hint=destroys,
+        idempotent_hint=reads or repeats,
+        open_world_hint=False,
+    )
+
+
+def answering(tool: Callable[P, T]) -> Callable[P, T]:
+    """Return *tool* with each foreseen error as a sentence and a hint, and with a description without indentation."""
+
+    @functools.wraps(tool)
+    def answer(*args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return tool(*args, **kwargs)
+        except (MemtoolError, OSError) as error:
+            raise ToolError(sentence_of(error)) from None
+
+    answer.__doc__ = inspect.getdoc(tool)
+    return answer
+
+
+def sentence_of(error: MemtoolError | OSError) -> str:
+    """Return *error* with its hint."""
+    if isinstance(error, OSError):
+        return f"the system refused: {error.strerror or error}"
+    hint = "Search for it, or list the entries, to get its id." if isinstance(error, NoteNotFound) else error.hint
+    return f"{str(error).rstrip('.')}. {hint}".strip()
+
+
+def project_folder(text: str) -> Path:
+    """Return the folder that *text* names; it need not exist.
+
+    Raises:
+        ToolError: it is no absolute path.
+    """
+    path = Path(os.path.expanduser(text))  # noqa: PTH111  (that of Path raises for unknown users)
+    if "\0" in text or not path.is_absolute():
+        raise ToolError(
+            f"project_path is not absolute: {text[:200]!r}. Pass the folder you work in, such as /home/me/src/shop."
+        )
+    return path
+
+
+def named_by(target: str) -> str:
+    """Return the id, with its version, that *target* names; *target* may be the URI of a resource."""
+    scheme, _, path = target.strip().partition("://")
+    if scheme != "memtool":
+        return target
+    kind, _, name = unquote(path).partition("/")
+    if kind == "projects":
+        name, at, version = name.partition("@")
+        return f"areas/projects/{name}/summary.md{at}{version}"
+    return name if kind == "notes" else unquote(path)
+
+
+def refusal(tool: str, error: ValidationError) -> ToolError:
+    """Return the error with the faults in the arguments of a call, a line for each; long values are not repeated."""
+    lines = [f"{tool} was not called, nothing has changed:"]
+    for fault in error.errors()[:10]:
+        value: Any = fault.get("input")
+        is_short = isinstance(value, int | float) or (isinstance(value, str) and len(value) < 60)
+        got = f" (got {value!r})" if is_short else ""
+        lines.append(f"- {'.'.join(map(str, fault['loc'])) or 'arguments'}: {fault['msg']}{got}")
+    return ToolError("\n".join(lines))

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+from memtool.beside import by_name
 from memtool.workspace import OpenWorkspace
 
 if TYPE_CHECKING:
+    from starlette.applications import Starlette
     from starlette.types import ASGIApp, Receive, Scope, Send
 
 PATHS = {"/mcp": "context", "/mcp/memory": "memory"}  # and the profile of the tools there
@@ -40,9 +42,8 @@ class AgentServer:
             await asyncio.wait([self._running], timeout=_END)
 
     async def _started(self) -> ASGIApp:
-        from memtool.mcp.server import make_http_app
-
-        app = await asyncio.to_thread(make_http_app, self._profile, self._open_workspace, self._path)
+        make_app = by_name("memtool.mcp.server:make_http_app")  # interfaces do not import each other
+        app: Starlette = await asyncio.to_thread(make_app, self._profile, self._open_workspace, self._path)
         ready = asyncio.Event()
 
         async def run() -> None:

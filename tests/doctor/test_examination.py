@@ -19,7 +19,7 @@ from unprivileged import unprivileged
 from memtool import settings
 from memtool.capture.log import ERROR, LogEntry, log
 from memtool.capture.queue import TRIES, Job, Queue
-from memtool.doctor import BROKEN, NOTE, OK, Check, examine, machine
+from memtool.doctor import BROKEN, NOTE, OK, Check, examine, installation
 from memtool.index.engine import Place, use_index
 from memtool.install.hooks import find_program
 from memtool.install.record import call_own
@@ -221,7 +221,7 @@ def test_a_large_index_is_read_whole_only_when_asked(vault: Vault, monkeypatch: 
     with sqlite3.connect(index_of(vault)) as db:
         db.execute("DELETE FROM chunk_terms_data WHERE id > 10")
     db.close()
-    monkeypatch.setattr("memtool.doctor.index._LARGE", 0)
+    monkeypatch.setattr("memtool.doctor.limits.LARGE_INDEX", 0)
     (quick,) = checks(vault.root, "index")
     assert quick.sentence.endswith("it is large, and only `memtool doctor --deep` reads all of it")
     environ = {**settings.environment(), "MEMTOOL_EMBEDDINGS_PROVIDER": "none"}
@@ -275,7 +275,7 @@ def test_the_probe_finds_a_machine_on_which_nothing_can_be_written(
 
 
 def test_the_probe_finds_a_search_that_finds_nothing(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(machine, "_PROBE_QUERIES", ("user probe", "xyzzyx"))
+    monkeypatch.setattr(installation, "_PROBE_QUERIES", ("user probe", "xyzzyx"))
     (broken,) = checks(vault.root)
     assert broken == Check("probe", BROKEN, "a new note was indexed and not found by xyzzyx", "Please report this.")
 

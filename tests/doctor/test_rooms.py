@@ -22,9 +22,9 @@ from memtool.doctor import (
     NOTE,
     OK,
     Check,
-    clients,
     index as index_room,
-    machine,
+    installation,
+    limits,
     vault as vault_room,
     work as work_room,
 )
@@ -73,7 +73,7 @@ def test_a_large_index_is_looked_at_in_its_place_and_stays_as_it_was(
     desk.find("解密")
     (desk.vault.root / "b.md").write_text("new\n")
     (desk.vault.root / "a.md").unlink()
-    monkeypatch.setattr(index_room, "_LARGE", 0)
+    monkeypatch.setattr(limits, "LARGE_INDEX", 0)
     monkeypatch.setattr(shutil, "copyfile", None)
     (check,) = found(index_room.index_checks(desk.work, scan(desk.vault.root)), "index")
     assert "2 files are not in it until the next search" in check.sentence
@@ -104,7 +104,7 @@ def test_a_secret_that_a_hand_wrote_is_named_and_not_shown(desk: Desk, monkeypat
     check = contents(desk, "secrets")
     assert (check.state, check.sentence) == (NOTE, "possible secrets in 钥匙.md")
     assert secret not in repr(check)
-    monkeypatch.setattr(vault_room, "_LOOKED_INTO", 1)
+    monkeypatch.setattr(limits, "NOTES_WITH_SECRETS", 1)
     (desk.vault.root / "new.md").write_text("# New\n")
     os.utime(desk.vault.root / "钥匙.md", (2**31, 2**31))
     assert contents(desk, "secrets").state == NOTE
@@ -118,7 +118,7 @@ def test_variables_that_mean_nothing_are_named(vault: Vault) -> None:
         "MEMTOOL_SERCH_LIMIT": "3", "MEMTOOL_LLM_API_KEY": "k", "MEMTOOL_VAULT": "x", "MEMTOOL_SEARCH_LIMIT": "3",
         "MEMTOOL_EMBEDDINGS_API_KEY_ENV": "MEMTOOL_MINE", "MEMTOOL_MINE": "k",
     }  # fmt: skip
-    (note,) = [check for check in machine.settings_checks(vault, environ) if check.state == NOTE]
+    (note,) = [check for check in installation.settings_checks(vault, environ) if check.state == NOTE]
     assert note.sentence == "the variable MEMTOOL_SERCH_LIMIT (did you mean MEMTOOL_SEARCH_LIMIT?) is unknown"
 
 
@@ -152,7 +152,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], l
     client = get_setup("claude-code")
     carry_out(plan(client.shares(Target(environ, tmp_path, tmp_path)), client.wanted()), environ)
     return lambda: [
-        check for check in clients.client_checks(environ, tmp_path, tmp_path) if check.subject in ("parts", "mcp")
+        check for check in installation.client_checks(environ, tmp_path, tmp_path) if check.subject in ("parts", "mcp")
     ]
 
 
@@ -175,7 +175,7 @@ def test_the_server_of_a_project_is_asked_unless_the_project_itself_names_it(
     (project / ".cursor" / "mcp.json").write_text(json.dumps(servers("/strange/memtool")))
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path))
     (tmp_path / ".claude.json").write_text(json.dumps({"projects": {str(project): servers("/gone/memtool")}}))
-    said = [check.sentence for check in clients.client_checks(settings.environment(), tmp_path, project)]
+    said = [check.sentence for check in installation.client_checks(settings.environment(), tmp_path, project)]
     assert "Claude Code's server does not start: /gone/memtool" in said
     assert "strange" not in "".join(said)
 
@@ -198,7 +198,7 @@ def test_a_server_that_does_not_answer_is_broken(
     state = tmp_path / ".claude" / ".claude.json"
     entry = {"type": "stdio", "command": program, "args": ["mcp"], "env": {}}
     state.write_text(json.dumps({"mcpServers": {"memtool": entry}}))
-    monkeypatch.setattr(clients, "_PATIENCE", 3.0 if "idle" in program else 20.0)
+    monkeypatch.setattr(limits, "SERVER_START", 3.0 if "idle" in program else 20.0)
     _, server = installed()
     assert server.state == BROKEN
     assert says in server.sentence
@@ -213,7 +213,7 @@ def test_a_server_that_fails_once_on_a_busy_machine_is_tried_again(tmp_path: Pat
         f'#!/bin/sh\nif [ -e "{busy}" ]; then rm "{busy}"; exit 1; fi\nexec "{sys.executable}" -m memtool "$@"\n'
     )
     path.chmod(0o700)
-    found = clients._handshake((str(path), "mcp"), "Zed")
+    found = installation._handshake((str(path), "mcp"), "Zed")
     assert (found.state, found.sentence) == (OK, "Zed's server answers with 5 tools")
     assert not busy.exists()
 
@@ -236,7 +236,7 @@ def test_hooks_of_any_client_are_given_an_edit_and_broken_if_their_program_is_go
     hooks = target.home / path
 
     def findings() -> list[Check]:
-        return found(clients.client_checks({}, target.home, None), "hooks")
+        return found(installation.client_checks({}, target.home, None), "hooks")
 
     (fine,) = findings()
     assert (fine.state, "'s hooks wrote down an edit within " in fine.sentence) == (OK, True)
@@ -250,8 +250,8 @@ def test_hooks_of_any_client_are_given_an_edit_and_broken_if_their_program_is_go
 def test_servers_in_every_format_are_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     client, target = get_setup(name), Target({}, tmp_path, None)
     carry_out(plan(client.shares(target._replace(vault=Vault(tmp_path))), {"mcp": True}), {})
-    monkeypatch.setattr(clients, "_handshake", lambda command, title: Check("mcp", OK, f"{title}: {command[0]}"))
-    assert [check.sentence for check in found(clients.client_checks({}, tmp_path, None), "mcp")] == [
+    monkeypatch.setattr(installation, "_handshake", lambda command, title: Check("mcp", OK, f"{title}: {command[0]}"))
+    assert [check.sentence for check in found(installation.client_checks({}, tmp_path, None), "mcp")] == [
         f"{client.title}: {sys.executable}"
     ]
 
@@ -265,7 +265,7 @@ def test_a_broken_file_with_a_part_of_ours_is_named_and_one_without_is_not(
     file.write_text("{{ 设置")
 
     def findings() -> list[Check]:
-        return [check for check in clients.client_checks({}, tmp_path, None) if check.state == BROKEN]
+        return [check for check in installation.client_checks({}, tmp_path, None) if check.state == BROKEN]
 
     assert findings() == []
     file.write_text("\n")
