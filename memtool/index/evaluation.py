@@ -1,4 +1,4 @@
-"""Measures of a search: recall, mean reciprocal rank and evidence lines over questions with known answers."""
+"""Measures of a search over questions with known answers, and the public sets that such questions come from."""
 
 from __future__ import annotations
 
@@ -16,6 +16,9 @@ DEPTH = 50  # hits that are asked for
 RECALL_AT = (1, 5, 10)
 MRR_AT = 10
 LINES_AT = 6  # what a search shows by default
+_HINT = (
+    "Name a file in SQuAD's JSON (XQuAD, CMRC 2018, DRCD, JSQuAD, KorQuAD), or a folder with vault/ and queries.jsonl."
+)
 
 
 class Expected(NamedTuple):
@@ -93,11 +96,6 @@ def _metrics(question: KnownQuestion, hits: Sequence[Location]) -> dict[str, flo
         shown = {(hit.path, line) for hit in hits[:LINES_AT] for line in range(hit.start_line, hit.end_line + 1)}
         row[f"lines@{LINES_AT}"] = len(lines & shown) / len(lines)
     return row
-
-
-_HINT = (
-    "Name a file in SQuAD's JSON (XQuAD, CMRC 2018, DRCD, JSQuAD, KorQuAD), or a folder with vault/ and queries.jsonl."
-)
 
 
 class Suite(NamedTuple):

@@ -1,4 +1,4 @@
-"""Things found by their name rather than by a search."""
+"""What an index holds, found by its name or by a rule rather than by a search."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Merging rankings, and what is left out of a ranking. Pure functions over ids and scores."""
+"""Merging rankings, and what is left out of a ranking or yields in it."""
 
 from __future__ import annotations
 

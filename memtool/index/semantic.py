@@ -1,4 +1,9 @@
-"""Search by meaning: which vectors there are for a query, and which chunks mean what it means."""
+"""Vectors for the chunks of an index: which are missing, and which of them a search can use.
+
+Every chunk in a script that the model knows gets a vector, and so does each of its paragraphs and bullets. Vectors are
+cached by the hash of their text, so that moving, renaming and rebuilding cost nothing. The work goes through the chunks
+by number; how far it has come is written down after each batch, so that an interrupted run goes on where it stopped.
+"""
 
 from __future__ import annotations
 

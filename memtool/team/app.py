@@ -44,6 +44,19 @@ _DESCRIPTION = (
     "The memory of a team. Every request brings its token, as `Authorization: Bearer TOKEN`. A call on one vault begins"
     " with `/vaults/NAME`; without that it is for the only vault of the token. Errors are problem details (RFC 9457)."
 )
+_PART = {
+    "kind": "facts", "title": "Facts of login", "path": "areas/projects/login/facts.json",
+    "lines": [{
+        "text": "- Access tokens live 24 hours. (decision, by the user, 2026-02-10)",
+        "said": "Access tokens live 24 hours.", "place": "areas/projects/login/facts.json:3-9", "where": "lines 3-9",
+    }],
+}  # fmt: skip
+_MEMORY = {
+    "vault": "shop", "score": 0.71, "source": "fact", "id": "fact-20260210-9f3a1c04be", "category": "decision",
+    "date": "2026-02-10", "project": "shop", "author": "user", "title": "", "text": "Access tokens live 24 hours.",
+    "place": "areas/projects/shop/facts.json:3-9", "relevance": 0.62,
+}  # fmt: skip
+_STANDING = ("rules", "decisions", "facts", "open")  # what holds now; the rest of a start is the own vault's
 
 
 def make_team_app(service: TeamService, life: Life) -> FastAPI:
@@ -134,23 +147,7 @@ def _add_recall(app: FastAPI, service: TeamService) -> None:
         return recalled(service, asked)
 
 
-_PART = {
-    "kind": "facts", "title": "Facts of login", "path": "areas/projects/login/facts.json",
-    "lines": [{
-        "text": "- Access tokens live 24 hours. (decision, by the user, 2026-02-10)",
-        "said": "Access tokens live 24 hours.", "place": "areas/projects/login/facts.json:3-9", "where": "lines 3-9",
-    }],
-}  # fmt: skip
-_MEMORY = {
-    "vault": "shop", "score": 0.71, "source": "fact", "id": "fact-20260210-9f3a1c04be", "category": "decision",
-    "date": "2026-02-10", "project": "shop", "author": "user", "title": "", "text": "Access tokens live 24 hours.",
-    "place": "areas/projects/shop/facts.json:3-9", "relevance": 0.62,
-}  # fmt: skip
-
-
 T = TypeVar("T")
-
-_STANDING = ("rules", "decisions", "facts", "open")  # what holds now; the rest of a start is the own vault's
 
 
 class RecallAsked(Body):

@@ -244,7 +244,11 @@ def _check(token: Token, path: str, *, wrote: bool) -> None:
 
 
 def is_genuine(secret: str, headers: Mapping[str, str], body: bytes) -> bool:
-    """Return whether whoever sent *body* knows *secret*. Names of *headers* are in small letters."""
+    """Return whether the sender of *body* knows *secret*. Names of *headers* are in small letters.
+
+    GitHub, Gitea and Forgejo sign the body with HMAC-SHA256 (`X-Hub-Signature-256: sha256=…`), GitLab sends the secret
+    itself (`X-Gitlab-Token`). What the body says does not matter, so that a message that is sent again does no harm.
+    """
     if len(secret) < limits.SHORTEST_SECRET:
         return False
     key = secret.encode()

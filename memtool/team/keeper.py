@@ -1,4 +1,4 @@
-"""The keeper of a team's clones: it brings each together with its remote, on a timer, after a write, or when told."""
+"""The keeper of a team's clones, which brings each together with its remote, and the model of its vaults."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Tokens of the people and machines of a team: what each may read and write, kept in the database as hashes."""
+"""Tokens of a team's people and machines, kept in the database as hashes, and the audit trail of their requests.
+
+The audit says who asked and who wrote, when and in which vault. What they asked for is nowhere in it.
+"""
 
 from __future__ import annotations
 
@@ -23,6 +26,7 @@ PREFIX = "memtool_"
 _HOLDER = re.compile(r"[^\x00-\x1f\x7f<>\"]{1,80}")
 _ADDRESS = re.compile(r"[^\s<>@\"]{1,64}@[^\s<>@\"]{1,190}")
 _FIELDS = "id, holder, address, scopes, vaults, projects, created_at, expires_at, revoked_at, used_at"
+_AUDITED = "at, token, holder, deed, vault, status, ms, wrote"
 
 
 class Token(NamedTuple):
@@ -194,9 +198,6 @@ def _check(wanted: Token, now: datetime) -> None:
         raise UsageError("the token is for no vault", hint="Name vaults with --vault-name, or `*` for all.")
     if wanted.expires_at is not None and wanted.expires_at <= now:
         raise UsageError("the token would have expired already")
-
-
-_AUDITED = "at, token, holder, deed, vault, status, ms, wrote"
 
 
 class AuditEntry(NamedTuple):

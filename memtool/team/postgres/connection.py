@@ -1,4 +1,9 @@
-"""Connections to PostgreSQL: opened within a time limit, each in a role that sees some vaults only."""
+"""Connections to PostgreSQL, each in a role that sees some vaults only, and the schema of the database.
+
+The schema is numbered SQL files, each applied once, in a transaction of its own. A migration whose first line is
+`-- compatible` leaves memtools that do not know it at work: that is how a service is upgraded while another version of
+it still runs. All others stop them.
+"""
 
 from __future__ import annotations
 
@@ -33,6 +38,16 @@ _PRIVILEGES = (
     "Whoever runs it makes the roles memtool_reader, memtool_writer, memtool_guest and memtool_gate, and grants them to"
     " your user: docs/team.md."
 )
+_LOCK = 6_036_588_010_150_114_157  # of whoever migrates: an advisory lock of the database
+_TABLE = """
+CREATE SCHEMA IF NOT EXISTS memtool;
+CREATE TABLE IF NOT EXISTS memtool.migration (
+    number integer PRIMARY KEY,
+    name text NOT NULL,
+    compatible boolean NOT NULL,
+    at timestamptz NOT NULL DEFAULT now()
+);
+"""
 
 
 class Reach(NamedTuple):
@@ -226,18 +241,6 @@ def enter(
             "local": local,
         },
     )
-
-
-_LOCK = 6_036_588_010_150_114_157  # of whoever migrates: an advisory lock of the database
-_TABLE = """
-CREATE SCHEMA IF NOT EXISTS memtool;
-CREATE TABLE IF NOT EXISTS memtool.migration (
-    number integer PRIMARY KEY,
-    name text NOT NULL,
-    compatible boolean NOT NULL,
-    at timestamptz NOT NULL DEFAULT now()
-);
-"""
 
 
 class Migration(NamedTuple):

@@ -1,4 +1,4 @@
-"""The tables of one vault in PostgreSQL, read: see `memtool.index.tables`."""
+"""The tables of one vault or of several in PostgreSQL, read: see `memtool.index.tables`."""
 
 from __future__ import annotations
 
@@ -31,6 +31,13 @@ _PARTS = {
     "piece_list": "SELECT chunk_id FROM memtool.piece WHERE vault {which} AND place = 0",
 }
 _NAMES = re.compile(rf"\b({'|'.join(_PARTS)})\b")
+T = TypeVar("T")
+BESIDE = "//"  # between the name of a vault and a path in it
+_NO_CHUNK = (1 << 63) - 1  # behind all that there are
+NAMED_NOTE = (
+    f"id, vault, (SELECT v.name FROM memtool.vault AS v WHERE v.id = note.vault) || '{BESIDE}' || ref AS ref,"
+    " size, mtime_ns, read_at_ns, hash, title, problem, names"
+)
 
 
 class VaultRow(NamedTuple):
@@ -304,17 +311,13 @@ def storable(value: Any) -> Any:  # noqa: ANN401
     return value.replace("\0", "\ufffd") if isinstance(value, str) else value
 
 
-T = TypeVar("T")
-BESIDE = "//"  # between the name of a vault and a path in it
-_NO_CHUNK = (1 << 63) - 1  # behind all that there are
-NAMED_NOTE = (
-    f"id, vault, (SELECT v.name FROM memtool.vault AS v WHERE v.id = note.vault) || '{BESIDE}' || ref AS ref,"
-    " size, mtime_ns, read_at_ns, hash, title, problem, names"
-)
-
-
 class SharedTables(PostgresTables):
-    """The tables of *vaults*, by number, of which *projects* may be seen, or all where none is named."""
+    """The tables of *vaults*, by number, of which *projects* may be seen, or all where none is named.
+
+    The chunks of all vaults are numbered one behind the other, so that their postings add up as if they were of one
+    vault: a word is as telling as it is among all of them. Where only some projects may be seen, the database leaves
+    the chunks of all others out of the postings, before anything is counted; so no score depends on them.
+    """
 
     def __init__(self, db: psycopg.Connection[Any], vaults: Iterable[int], projects: Iterable[str] = ()) -> None:
         self._vaults = np.array(sorted(vaults), np.int64)
