@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -53,6 +53,11 @@ class ModelCall(NamedTuple):
     seconds: float = 0.0
     failure: str = _UNFINISHED
 
+    @property
+    def day(self) -> str:
+        """The day of the call, such as `2026-02-10`."""
+        return self.at[:10]
+
 
 class Usage(NamedTuple):
     """The calls of one provider in one day, such as `2026-02-10`. *cost_usd* sums the costs that are known."""
@@ -91,7 +96,7 @@ class CallLog(NamedTuple):
                 self._check(call, calls)
                 _check_limits(limits, provider, [other for other in calls if other.provider == provider], at)
                 append_state(path, _line_of(call))
-                _shorten(path, _day(call))
+                _shorten(path, call.day)
         except (BudgetSpent, Unavailable):
             raise
         except (OSError, MemtoolError) as error:
@@ -100,16 +105,21 @@ class CallLog(NamedTuple):
         return call
 
     def _check(self, call: ModelCall, others: Iterable[ModelCall]) -> None:
-        spent = sum(other.input_tokens + other.output_tokens for other in others if _day(other) == _day(call))
+        spent = sum(other.input_tokens + other.output_tokens for other in others if other.day == call.day)
         if self.daily_tokens and spent + call.input_tokens > self.daily_tokens:
             budget = f"{self.daily_tokens:,} tokens"
             raise BudgetSpent(f"the day's budget of {budget} is spent: {spent:,}, and this takes {call.input_tokens:,}")
 
     def end(self, call: ModelCall, outcome: Answer | MemtoolError, seconds: float, failure: str = "") -> None:
         """Note how *call* ended: well, or with a *failure*. If that cannot be written, the estimate stands."""
-        call = call._replace(seconds=round(seconds, 3), failure=failure[:300])
+        if isinstance(outcome, Answer | Wasted):
+            model = outcome.model if isinstance(outcome, Answer) else ""
+            tokens = (outcome.input_tokens, outcome.output_tokens, outcome.cost_usd)
+        else:
+            model, tokens = "", (0, 0, None)
+        ended = ModelCall(*call[:4], model, *tokens, round(seconds, 3), failure[:300])
         with contextlib.suppress(MemtoolError, OSError), self.vault.lock("model-calls", timeout=5):
-            append_state(_path(self.vault), _line_of(_counted(call, outcome)))
+            append_state(_path(self.vault), _line_of(ended))
 
 
 def _check_limits(limits: Limits, provider: str, calls: Iterable[ModelCall], at: datetime) -> None:
@@ -117,7 +127,7 @@ def _check_limits(limits: Limits, provider: str, calls: Iterable[ModelCall], at:
     ages = [(call, (at - datetime.fromisoformat(call.at)).total_seconds()) for call in calls]
     counts = (
         (limits.per_minute, "in the last minute", sum(age < 60.0 for _, age in ages)),
-        (limits.per_day, "today", sum(_day(call) == at.isoformat()[:10] for call, _ in ages)),
+        (limits.per_day, "today", sum(call.day == at.isoformat()[:10] for call, _ in ages)),
         (limits.at_once, "at once", sum(call.failure == _UNFINISHED and age < _GIVEN_UP for call, age in ages)),
     )
     for most, when, count in counts:
@@ -137,34 +147,15 @@ def usage(vault: Vault) -> list[Usage]:
     """Return the calls and their cost per day and provider, the latest day first."""
     sums: dict[tuple[str, str], Usage] = {}
     for call in calls_of(vault):
-        key = (_day(call), call.provider)
-        sums[key] = _added(sums.get(key, Usage(*key, 0, 0, 0, 0, None)), call)
+        row = sums.get(key := (call.day, call.provider), Usage(*key, 0, 0, 0, 0, None))
+        sums[key] = row._replace(
+            calls=row.calls + 1,
+            failed=row.failed + bool(call.failure),
+            input_tokens=row.input_tokens + call.input_tokens,
+            output_tokens=row.output_tokens + call.output_tokens,
+            cost_usd=row.cost_usd if call.cost_usd is None else (row.cost_usd or 0.0) + call.cost_usd,
+        )
     return sorted(sorted(sums.values(), key=lambda row: row.provider), key=lambda row: row.day, reverse=True)
-
-
-def _counted(call: ModelCall, outcome: Answer | MemtoolError) -> ModelCall:
-    if isinstance(outcome, Answer):
-        call = call._replace(model=outcome.model)
-    elif not isinstance(outcome, Wasted):
-        return call._replace(input_tokens=0)
-    return call._replace(
-        input_tokens=outcome.input_tokens, output_tokens=outcome.output_tokens, cost_usd=outcome.cost_usd
-    )
-
-
-def _added(row: Usage, call: ModelCall) -> Usage:
-    cost = row.cost_usd if call.cost_usd is None else (row.cost_usd or 0.0) + call.cost_usd
-    return row._replace(
-        calls=row.calls + 1,
-        failed=row.failed + bool(call.failure),
-        input_tokens=row.input_tokens + call.input_tokens,
-        output_tokens=row.output_tokens + call.output_tokens,
-        cost_usd=cost,
-    )
-
-
-def _day(call: ModelCall) -> str:
-    return call.at[:10]
 
 
 def _path(vault: Vault) -> Path:
@@ -218,16 +209,14 @@ def _line_of(call: ModelCall) -> bytes:
 
 def _shorten(path: Path, today: str) -> None:
     """Forget the oldest calls, but none of *today*, once the file is large."""
-    size = path.stat().st_size
+    size, room = path.stat().st_size, MAX_BYTES // 2
     if size <= MAX_BYTES:
         return
-    kept = "".join(f"{line}\n" for line in reversed(list(_newest(_lines(path), MAX_BYTES // 2, today))))
-    if len(kept) < 0.75 * size:  # or else the day has been long, and every call would write the file anew
-        write_state(path, kept.encode())
-
-
-def _newest(lines: list[tuple[str, ModelCall]], room: int, today: str) -> Iterator[str]:
-    for line, call in reversed(lines):
+    newest = []
+    for line, call in reversed(_lines(path)):
         room -= len(line)
-        if room >= 0 or _day(call) == today:
-            yield line
+        if room >= 0 or call.day == today:
+            newest.append(f"{line}\n")
+    kept = "".join(reversed(newest)).encode()
+    if len(kept) < 0.75 * size:  # or else the day has been long, and every call would write the file anew
+        write_state(path, kept)
