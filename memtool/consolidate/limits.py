@@ -6,6 +6,7 @@ PATIENCE = 0.2  # seconds; another run is at work, or not
 WIDEST_CHOICE = 12  # columns of what names an option and says no more: "option 2", 方案二
 WIDEST_QUOTE = 160  # columns of the quoted words behind a fact
 LONGEST_FACT = 300  # characters
+SHORTEST_FACT = 12  # columns; "not bad." has fewer
 LARGEST_PROPOSALS = 4 << 20  # bytes of the proposals of a week
 MOST_FACTS = 3  # of one project that a model proposes
 COLUMNS = 16_000  # of the lines that a model is shown

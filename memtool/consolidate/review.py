@@ -27,7 +27,7 @@ from memtool.consolidate.week import Week
 from memtool.errors import MemtoolError
 from memtool.memory.fact_book import FactBook, Span, hashes_by_session, missing_spans, root_of
 from memtool.text.languages import labels, mentioned, pattern_of, starts_with
-from memtool.text.lines import one_line
+from memtool.text.lines import one_line, width
 from memtool.text.near_duplicates import Claim, contradicts, is_same, letters, statement
 from memtool.text.scripts import is_unspaced
 from memtool.text.similarity import is_said, words
@@ -61,6 +61,8 @@ def _faults(proposal: Proposal, redact: Callable[[str], str]) -> Iterator[str]:
     text = proposal.text
     if text != one_line(text) or len(text) > limits.LONGEST_FACT:
         yield f"it is not one claim of at most {limits.LONGEST_FACT} characters"
+    if width(text) < limits.SHORTEST_FACT:
+        yield "it says too little"
     if not _has_subject(text):
         yield "it does not say what it is about"
     if text.endswith(("?", "？", ":", "：")) or _CUT.search(text) or _REFERENCE.search(text):

@@ -11,7 +11,7 @@ from memtool.install import client_files
 from memtool.install.agents import AgentPart, AgentSetup, Target
 from memtool.install.claude_health import (
     find_plugin,
-    hooks_in,
+    has_hooks,
     installed_in,
     obstacles,
     project_notices,
@@ -93,7 +93,7 @@ class ClaudeCode(AgentSetup):
             yield f"{path} still has hooks of memtool"
         for project in _known_projects(target):
             here = target._replace(project=project)
-            if parts_there([_mcp_share(here)]) or (project != target.folder and hooks_in(_settings_path(here))):
+            if parts_there([_mcp_share(here)]) or (project != target.folder and has_hooks(_settings_path(here))):
                 folder = shlex.quote(str(project))
                 yield f"still installed for one project: `memtool uninstall claude-code --project {folder}`"
 

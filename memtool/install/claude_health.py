@@ -1,6 +1,6 @@
-"""The health of what is installed in Claude Code: hooks (will each run, and once?), the plugin, rule files.
+"""The health of an installation in Claude Code: its hooks (does each run, and once?), the plugin, rule files.
 
-`memtool install` warns, `memtool doctor` examines. What the client says of its plugins is as seen in 2.1.330.
+`memtool install` warns, `memtool doctor` examines. What the client records of its plugins is as seen in 2.1.330.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _INSTALL = "Run `memtool install claude-code`."
 
 
 class HookFinding(NamedTuple):
-    """One fault or remark, as a sentence, and its remedy."""
+    """A fault or a remark, as a sentence, and its remedy."""
 
     is_broken: bool
     sentence: str
@@ -87,16 +87,15 @@ def installed_in(environ: Mapping[str, str], folder: Path | None) -> list[Path]:
     return [installation.path for installation in _installations(environ, folder)[0]]
 
 
-def hooks_in(path: Path) -> list[Handler]:
-    """Return the hooks of ours in the settings file at *path*, as far as it can be read."""
-    with contextlib.suppress(BadSetting, ValueError):
-        content = client_files.read(path)
-        return hooks.find_handlers(content.text) if content else []
-    return []
+def has_hooks(path: Path) -> bool:
+    """Return whether the settings file at *path* holds hooks of ours, as far as it can be read."""
+    with contextlib.suppress(BadSetting):
+        return _installation(path) is not None
+    return False
 
 
 def obstacles(environ: Mapping[str, str], folder: Path | None) -> list[str]:
-    """Return the obstacles to running each hook of ours once in a session in *folder*, a sentence each."""
+    """Return a sentence for each thing that keeps our hooks from running exactly once in a session in *folder*."""
     sentences = _switched_off(environ, folder)
     if plugin := find_plugin(settings_paths(environ, folder), environ):
         does = "brings the same hooks; it leaves every event to these"
@@ -149,16 +148,24 @@ def _installations(environ: Mapping[str, str], folder: Path | None) -> tuple[lis
     errors: list[BadSetting] = []
     for path in settings_paths(environ, folder):
         try:
-            content = client_files.read(path)
-            handlers = hooks.find_handlers(content.text) if content else []
+            found += [installation] if (installation := _installation(path)) else []
         except BadSetting as error:
             errors.append(error)
-        except ValueError as error:
-            errors.append(client_files.not_settings(path, error))
-        else:
-            if content and handlers:
-                found.append(_Installation(path, content.text, handlers))
     return found, errors
+
+
+def _installation(path: Path) -> _Installation | None:
+    """Return our hooks in the settings file at *path*; None without any.
+
+    Raises:
+        BadSetting: it cannot be read.
+    """
+    content = client_files.read(path)
+    try:
+        handlers = hooks.find_handlers(content.text) if content else []
+    except ValueError as error:
+        raise client_files.not_settings(path, error) from None
+    return _Installation(path, content.text, handlers) if content and handlers else None
 
 
 def _switched_off(environ: Mapping[str, str], folder: Path | None) -> list[str]:

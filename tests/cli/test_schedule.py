@@ -65,7 +65,7 @@ def test_status_tells_of_a_run_that_failed_and_of_a_system_that_forgot(
         raise NotWritable("the disk is full")
 
     memtool("schedule", "install", "--kind", "systemd")
-    assert "schedule: installed for systemd; nothing was run yet" in memtool("doctor").out
+    assert "schedule: installed for systemd; it has not run yet" in memtool("doctor").out
     assert "systemd still consolidates each week" in memtool("uninstall", "claude-code").err
     (system.folder / "systemctl.state").unlink()
     assert "schedule: systemd no longer knows what was set up" in memtool("doctor").out

@@ -40,6 +40,7 @@ def judge(*facts: Fact, told: tuple[str, ...] = ()) -> Judge:
         ("就用第二个方案，每晚跑任务", "an option"),
         ("Which one do you want? → “Redis streams”", "what it is about"),
         ("要哪个？ → “Redis”", "what it is about"),
+        ("not bad.", "too little"),
         ("The key must be AKIAIOSFODNN7EXAMPLE in dev.env", "a secret"),
         ("在函数 [REDACTED] 里比较 repls 和 repls2", "a secret"),
         ("errors.As() " + "must be used " * 20, "one claim"),
