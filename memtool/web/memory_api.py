@@ -18,8 +18,17 @@ from memtool.history.changes import Change, find_change, read_changes
 from memtool.history.undoing import undo
 from memtool.index.engine import catch_up
 from memtool.index.filters import Filter
-from memtool.memory.forget import find_target, forget, forget_for_good
-from memtool.memory.memories import NEWEST, UPDATED, USES, change_memory, get_memory, list_memories, uses_of
+from memtool.memory.forget import find_target, forget_for_good
+from memtool.memory.memories import (
+    NEWEST,
+    UPDATED,
+    USES,
+    archive_memory,
+    change_memory,
+    get_memory,
+    list_memories,
+    uses_of,
+)
 from memtool.memory.new_memory import LONGEST_FACT, NewMemory
 from memtool.memory.remember import AlreadyKnown, Remembered, remember
 from memtool.recall.uses import count_uses
@@ -186,7 +195,7 @@ def _add_writing(app: FastAPI, open_workspace: OpenWorkspace) -> None:
             raise Refusal(428, "to remove something for good must be confirmed", f"Add X-Confirm-Purge: {memory_id}")
         work = open_workspace(None)
         target = find_target(work, memory_id)
-        done = forget_for_good(work, target) if purge else forget(work, target)
+        done = forget_for_good(work, target) if purge else archive_memory(work, target)
         catch_up(work)
         return {"id": target.id, "changed": done.changed, "purged": purge, "commit": done.kept.commit}
 

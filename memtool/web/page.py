@@ -19,9 +19,9 @@ from memtool.history.changes import Change, find_change, read_changes
 from memtool.history.undoing import undo
 from memtool.index.engine import catch_up, place_of, use_index
 from memtool.index.lookup import linking_to
-from memtool.memory.forget import find_target, forget
+from memtool.memory.forget import find_target
 from memtool.memory.given_now import givings_now
-from memtool.memory.memories import StoredMemory, change_fact, change_memory, get_memory
+from memtool.memory.memories import StoredMemory, archive_memory, change_fact, change_memory, get_memory
 from memtool.memory.remember import AlreadyKnown
 from memtool.recall.given import read_givings, sessions_given
 from memtool.recall.ledger import ledger_folder
@@ -99,8 +99,7 @@ def _add_changing(app: FastAPI, open_workspace: OpenWorkspace) -> None:
     @app.post("/fact/{fact_id}/archive", include_in_schema=False)
     async def archive(request: Request, fact_id: str) -> Response:
         def archived(work: Workspace) -> str:
-            forget(work, find_target(work, fact_id))
-            return fact_id
+            return archive_memory(work, find_target(work, fact_id)).memory.id
 
         return await _deed(request, open_workspace, fact_id, archived)
 
