@@ -129,7 +129,9 @@ def _commit_known(repository: Repository, name: str, message: str, author: str) 
     committer, path = _committer(repository), repository.top / name
     is_plain: object = committer and re.fullmatch(rf"{_PERSON}|", author) and not _UNUSUAL.search(message)
     is_plain = is_plain and re.fullmatch(r'[^"\n][^\n]*', name) and re.fullmatch(_BRANCH, repository.branch, re.ASCII)
-    if not (is_plain and name in (repository.clean or ()) and _is_plain_file(path)):
+    mode = path.lstat().st_mode if os.path.lexists(path) else 0
+    is_plain = is_plain and stat.S_ISREG(mode) and not mode & stat.S_IXUSR
+    if not (is_plain and name in (repository.clean or ())):
         return ""
     content = path.read_bytes()
     blob = blob_of(content)
@@ -144,11 +146,6 @@ def _commit_known(repository: Repository, name: str, message: str, author: str) 
     stream = os.fsencode(f"{head}data {len(text)}\n") + text + os.fsencode(tail)
     made = ask(repository.top, "fast-import", "--quiet", stdin=stream, timeout=60.0)
     return made.out.strip() if made.code == 0 else ""
-
-
-def _is_plain_file(path: Path) -> bool:
-    mode = path.lstat().st_mode if os.path.lexists(path) else 0
-    return stat.S_ISREG(mode) and not mode & stat.S_IXUSR
 
 
 def _committer(repository: Repository) -> str:

@@ -225,10 +225,7 @@ class _Stream:
 
 
 def _unquoted(path: bytes) -> bytes:
-    if not path.startswith(b'"'):
-        return path
-    plain = path[1:-1].decode("latin-1").encode("latin-1").decode("unicode_escape")
-    return plain.encode("latin-1")
+    return path[1:-1].decode("unicode_escape").encode("latin-1") if path.startswith(b'"') else path
 
 
 def refuse_purged_texts(root: Path, files: Iterable[tuple[bytes | None, bytes | None]]) -> None:
@@ -239,7 +236,8 @@ def refuse_purged_texts(root: Path, files: Iterable[tuple[bytes | None, bytes | 
     """
     known, lines = KnownSecrets(), set[str]()
     for removed, added in _hunks(root):
-        masked = [_around_marker(line) for line in added if _MARKER in line]
+        around = (map(re.escape, line.split(_MARKER)) for line in added if _MARKER in line)
+        masked = [re.compile("(.{4,4096}?)".join(parts)) for parts in around]
         found = [match for line in removed for pattern in masked if (match := pattern.fullmatch(line))]
         for match in found:
             for text in match.groups():
@@ -261,7 +259,3 @@ def _hunks(root: Path) -> Iterator[tuple[list[str], list[str]]]:
     for hunk in re.split(r"^(?:@@ |diff --git )", said, flags=re.MULTILINE)[1:]:
         lines = hunk.split("\n")[1:]
         yield [line[1:] for line in lines if line.startswith("-")], [line[1:] for line in lines if line.startswith("+")]
-
-
-def _around_marker(line: str) -> re.Pattern[str]:
-    return re.compile("(.{4,4096}?)".join(map(re.escape, line.split(_MARKER))))
