@@ -21,7 +21,6 @@ from typing import Any
 from memtool.errors import Busy
 from memtool.named_tuple import NamedTuple
 
-_PAUSE = 0.02  # seconds between two tries
 # For Python: no module of ours comes from the working folder (-P) or from a PYTHONPATH (-E). It is -I without -s, since
 # memtool may be installed for its user alone.
 ISOLATED = ("-E", "-P")
@@ -29,9 +28,7 @@ ISOLATED = ("-E", "-P")
 # On Windows: DETACHED_PROCESS | CREATE_NEW_PROCESS_GROUP, by their numbers because `subprocess` is imported late.
 _CREATION_FLAGS = 0x00000008 | 0x00000200 if sys.platform == "win32" else 0
 _YIELDING_FLAGS = 0x00004000 if sys.platform == "win32" else 0  # BELOW_NORMAL_PRIORITY_CLASS
-_NICENESS = 10  # of what yields to the user's work, elsewhere; 19 is the most
 
-_LARGEST = 67_108_864  # bytes of a journal
 _open: dict[int, Path] = {}  # the lock files that this process holds, and the vault of each
 
 
@@ -49,7 +46,7 @@ def lock(path: Path, *, timeout: float = 10.0) -> Iterator[int]:
         while not _try_lock(handle):
             if time.monotonic() >= deadline:
                 raise Busy(f"another process has held '{path.name}' for {timeout:g} seconds")
-            time.sleep(_PAUSE)
+            time.sleep(0.02)
         yield handle
     finally:
         _unlock(handle)
@@ -103,7 +100,7 @@ def start_command(root: Path, environ: Mapping[str, str], *arguments: str, yield
     )
     if yielding and sys.platform != "win32":
         with contextlib.suppress(OSError):  # it may have ended
-            os.setpriority(os.PRIO_PROCESS, process.pid, os.getpriority(os.PRIO_PROCESS, 0) + _NICENESS)
+            os.setpriority(os.PRIO_PROCESS, process.pid, os.getpriority(os.PRIO_PROCESS, 0) + 10)  # of 19 at most
 
 
 class CutOff(NamedTuple):
@@ -117,7 +114,7 @@ class CutOff(NamedTuple):
 def cut_off(handle: int) -> CutOff | None:
     """Return the work of the last holder of the lock *handle* if it was killed, else None."""
     os.lseek(handle, 0, os.SEEK_SET)
-    lines = os.read(handle, _LARGEST).split(b"\n")
+    lines = os.read(handle, 64 << 20).split(b"\n")
     if lines == [b""]:
         return None
     plans = []

@@ -29,8 +29,9 @@ from memtool.text.frontmatter import plain_fields, split_front_matter
 from memtool.text.lines import counted
 from memtool.vault.files import read_head
 from memtool.vault.layout import Vault, find_state_folder, outer_folder
+from memtool.vault.limits import MB
 from memtool.vault.session_names import FOLDER
-from memtool.vault.sources import MB, last_removal, list_sources
+from memtool.vault.sources import last_removal, list_sources
 from memtool.workspace import Workspace
 
 _RULES = ("rules", "extractive")

@@ -42,7 +42,6 @@ _FORMAT_LINE = r"""[ \t]*["']?format["']?[ \t]*=[ \t]*([0-9]+)"""
 _DAILY_LINE = r"""[ \t]*["']?daily_folder["']?[ \t]*=[ \t]*(?:["']([^"'\\]*)["'])?"""
 # The names of devices, which Windows gives to no file, and letters that some disks do not tell apart, are not plain.
 _PLAIN_ID = r"(?!(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$))[a-z0-9_][a-z0-9._-]{0,79}"
-_NAME_LENGTH = 16  # hexadecimal digits of the secret name of a state folder
 _UNNAMED = "unnamed"
 
 
@@ -301,13 +300,13 @@ def outer_folder(root: Path, cache: Path) -> Path:
     """Return the folder in *cache* for the state of the vault at *root*, where it cannot be kept in the vault."""
     import hashlib
 
-    return cache / "vaults" / hashlib.sha256(os.fsencode(root)).hexdigest()[:_NAME_LENGTH]
+    return cache / "vaults" / hashlib.sha256(os.fsencode(root)).hexdigest()[: limits.HASH]
 
 
 def _drawn_name(cache: Path) -> str:
     with contextlib.suppress(OSError, ValueError):
         name = (cache / "machine").read_text(encoding="utf-8").strip()
-        if len(name) == _NAME_LENGTH and name.isalnum():
+        if len(name) == limits.HASH and name.isalnum():
             return name
     return ""
 
@@ -317,7 +316,7 @@ def _own_name(cache: Path) -> str:
     if name := _drawn_name(cache):
         return name
     path = cache / "machine"
-    name = os.urandom(_NAME_LENGTH // 2).hex()
+    name = os.urandom(limits.HASH // 2).hex()
     try:
         cache.mkdir(mode=0o700, parents=True, exist_ok=True)
         temporary = path.with_name(f".machine.{name}")

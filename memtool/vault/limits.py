@@ -31,3 +31,5 @@ NOTE_HEAD = 4_096  # bytes of a note in which its session is named
 PACKED_SOURCE, SOURCE = 16_777_216, 134_217_728  # bytes of a file of turns, and of what it unpacks to
 SOURCE_LINES = 100_000
 REMOVAL = 4_096  # bytes of the record of the last removal
+HASH = 16  # hexadecimal digits of a hash, and of the secret name of a state folder
+MB = 1_048_576  # bytes

@@ -19,7 +19,7 @@ from memtool.vault.marks import UNSOLVED, holds_two_texts
 from memtool.vault.note import BrokenNote, Note, overview, parse_note
 from memtool.vault.sessions import session_title
 
-SUMMARY, OVERVIEW, WHOLE = 0, 1, 2
+SUMMARY, OVERVIEW, WHOLE = range(3)  # levels of detail
 
 _LINES = re.compile(r"(?P<path>.+?)(?::|#L)(?P<first>[1-9]\d{0,8})(?:-L?(?P<last>\d{1,9}))?")
 _LINK = re.compile(r"!?\[\[([^\]|#]+)(?:#([^\]|]*))?(?:\|[^\]]*)?\]\]")

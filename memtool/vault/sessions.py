@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from memtool.vault.note import Note
 
 SUMMARY_PARTS = ("request", "investigated", "learned", "completed", "next_steps")  # of a summary by who worked
-_DIGITS = 16  # of a hash, in hexadecimal
 _MARKS = r"[\s\"'`“”„「」*]+"
 _ROLES_OF_PARTS = {"title": TITLE, "asked": ASKED, "files": "", "links": ""}
 _CHECKSUM = r"checksum: \"?([0-9a-f]{8})\"?\n"
@@ -184,7 +183,7 @@ def hash_of_words(text: str) -> str:
     """Return the hash of the words of *text*: white space, case, quotes and code marks do not count."""
     import hashlib  # a hook does without
 
-    return hashlib.sha256(re.sub(_MARKS, "", text).casefold().encode("utf-8", "replace")).hexdigest()[:_DIGITS]
+    return hashlib.sha256(re.sub(_MARKS, "", text).casefold().encode("utf-8", "replace")).hexdigest()[: limits.HASH]
 
 
 def is_as_written(text: str) -> bool:

@@ -29,7 +29,7 @@ from memtool.vault.state import make_state_folder, read_record, write_state, wri
 
 FOLDER = "transcripts"
 SUFFIX = ".jsonl.gz"
-MB = 1_048_576
+
 
 _ASIDE = "undone"  # folder in `.memtool`
 _IGNORE = ".gitignore"
@@ -82,7 +82,7 @@ def unpacked(ref: str, packed: bytes) -> bytes:
     except (OSError, EOFError, zlib.error) as error:
         raise BrokenVaultFile(f"'{ref}' cannot be unpacked: {error}") from None
     if len(content) > limits.SOURCE:
-        raise BrokenVaultFile(f"'{ref}' unpacks to more than {limits.SOURCE // MB} MB")
+        raise BrokenVaultFile(f"'{ref}' unpacks to more than {limits.SOURCE // limits.MB} MB")
     return content
 
 
@@ -189,7 +189,7 @@ def trim_sources(vault: Vault, settings: TranscriptSettings, now: datetime) -> i
     """
     kept = list_sources(vault)
     oldest = (now - timedelta(days=settings.keep_days)).timestamp() if settings.keep_days else 0.0
-    excess = sum(one.size for one in kept) - settings.max_mb * MB if settings.max_mb else 0
+    excess = sum(one.size for one in kept) - settings.max_mb * limits.MB if settings.max_mb else 0
     gone = [
         one
         for one, before in zip(kept, accumulate((one.size for one in kept), initial=0), strict=False)
