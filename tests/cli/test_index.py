@@ -18,19 +18,6 @@ if TYPE_CHECKING:
     from terminal import Memtool
 
 
-def test_it_says_what_it_did(memtool: Memtool, sample: Path) -> None:
-    code, out, err = memtool("index")
-    assert (code, err) == (0, "")
-    first, second, third = out.splitlines()
-    assert first == "40 added, 0 changed, 0 removed."
-    assert second.startswith("40 notes in ")
-    assert third.startswith(f"The index is in {sample}/.memtool/")
-    (sample / "MEMORY.md").unlink()
-    (sample / "new.md").write_text("new")
-    (sample / "areas/projects/shop/rules.md").write_text("changed")
-    assert memtool("index").out.startswith("1 added, 1 changed, 1 removed.\n")
-
-
 def test_json_has_the_status_as_well(memtool: Memtool, sample: Path) -> None:
     (sample / "gbk.md").write_bytes("解密".encode("gbk"))
     answer = memtool("index", "--json").answer
@@ -60,11 +47,6 @@ def test_problems_are_talk(memtool: Memtool, notes: Path) -> None:
     for path in ("gbk.md: not UTF-8", "out.md: a symlink that leaves the vault"):
         assert f"\n{path}" in f"\n{err}"
     assert "n.md:" not in err
-
-
-def test_one_of_a_thing_is_no_plural(memtool: Memtool, notes: Path) -> None:
-    (notes / "商店.md").write_text("text")
-    assert "1 note in 1 chunk, 0 facts.\n" in memtool("index", "--status").out
 
 
 def test_a_rebuild_makes_another_file_and_says_so(memtool: Memtool, sample: Path) -> None:

@@ -197,16 +197,6 @@ def test_a_working_folder_that_is_gone_is_no_hindrance(notes: Path, tmp_path: Pa
     assert "bug" not in ran.stderr
 
 
-def test_bad_settings_have_an_exit_code_of_their_own(memtool: Memtool, notes: Path) -> None:
-    (notes / "memtool.toml").write_text("[search]\nlimit = 'x'\n")
-    code, out, err = memtool("search", "tea")
-    assert (code, out) == (30, "")
-    assert err == (
-        f"memtool: 'search.limit' ({notes}/memtool.toml) should be a whole number from 1 on, not 'x'\n"
-        "`memtool doctor` shows where each setting comes from.\n"
-    )
-
-
 @pytest.mark.parametrize("message", ["plain", "\x1b[31mred\x9b2J\n解密\udcff"])
 def test_a_bug_is_no_traceback_but_a_file_to_report(
     memtool: Memtool, notes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, message: str

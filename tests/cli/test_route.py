@@ -82,23 +82,6 @@ def test_a_file_is_taken_relative_to_its_repository(
     assert paths(memtool("route", "--file", "支付.md", *vault).answer) != []
 
 
-@pytest.mark.parametrize("file", ["/", "", "."])
-def test_a_folder_without_another_above_it_leads_nowhere(
-    memtool: Memtool, shop: Path, monkeypatch: pytest.MonkeyPatch, file: str
-) -> None:
-    monkeypatch.chdir("/")
-    ran = memtool("route", "--file", file, "--vault", str(shop))
-    assert (ran.code, ran.out) == (0, "")
-
-
-@pytest.mark.usefixtures("shop")
-def test_without_a_question_everything_is_listed(memtool: Memtool) -> None:
-    assert paths(memtool("route", "--json").answer) == [
-        "areas/projects/shop/summary.md", "areas/projects/shop/schema/order.md",
-    ]  # fmt: skip
-    assert "'checkout', '支付'" in memtool("route").out
-
-
 def test_check_fails_on_what_leads_nowhere_and_not_on_warnings(memtool: Memtool, shop: Path) -> None:
     code, out, err = memtool("route", "--check")
     assert (code, err) == (0, "Every trigger leads to a file.\n")

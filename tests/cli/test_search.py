@@ -95,26 +95,6 @@ def test_the_statement_that_matches_is_shown(memtool: Memtool, notes: Path) -> N
     assert memtool("search", "zebra").out.splitlines()[2:] == ["  - the 解密 zebra", ""]
 
 
-def test_a_note_is_one_hit_however_many_of_its_chunks_are_found(memtool: Memtool, notes: Path) -> None:
-    for name in ("a", "b"):
-        sections = f"## Why\n\n{name} zebra 斑马. {FILLER}\n\n## How\n\n{name} feeds zebra zebra. {FILLER}\n"
-        (notes / f"{name}.md").write_text(f"# 密钥 {name}\n\n{sections}", encoding="utf-8")
-    out = memtool("search", "zebra", "--mode", "bm25").out
-    assert [out.count(f"\n  {name}.md:") for name in "ab"] == [1, 1]
-    assert "  - a zebra 斑马.\n  - a feeds zebra zebra.\n" in out
-    assert len(memtool("search", "zebra", "--json").answer["hits"]) == 3
-    assert "密钥 b" in memtool("search", "zebra", "-n", "1", "--page", "2").out
-
-
-def test_a_long_path_leaves_out_what_it_says_itself(memtool: Memtool, notes: Path) -> None:
-    path = notes / "areas/projects/shop/decisions/2026-01-19-jwt-rather-than-server-sessions.md"
-    path.parent.mkdir(parents=True)
-    path.write_text("# JWT\n\nzebra\n")
-    place = memtool("search", "zebra").out.splitlines()[1].strip()
-    assert place == "…/2026-01-19-jwt-rather-than-server-sessions.md:3-3  shop  decision"
-    assert memtool("show", place.split("  ")[0]).out == "zebra\n"
-
-
 def test_results_are_on_stdout_and_talk_is_on_stderr(memtool: Memtool, sample: Path) -> None:
     code, out, err = memtool("search", "getUserById")
     assert (code, err) == (0, "")
@@ -151,23 +131,6 @@ def test_the_mode_vector_without_vectors_is_an_error(memtool: Memtool, sample: P
 
 
 @pytest.mark.slow
-def test_nothing_found_is_no_error(memtool: Memtool, sample: Path) -> None:
-    assert memtool("search", "xyzzyx", "--mode", "bm25") == (
-        0, "", "Nothing found.\nTry fewer or other words, or --all to include archived and superseded notes.\n",
-    )  # fmt: skip
-    assert memtool("search", "xyzzyx", "--json", "--mode", "bm25").answer["hits"] == []
-    assert sample.is_dir()
-
-
-@pytest.mark.parametrize("query", ["", " ", "!!!", '"', "*", "()", "…", "，。", "\ud800", "\udcff\udcfe", "\0"])
-def test_a_query_without_words_is_a_usage_error(memtool: Memtool, sample: Path, query: str) -> None:
-    assert memtool("search", query) == (
-        2, "", "memtool: the query holds no word to search for\nTry `memtool search deploy key`.\n",
-    )  # fmt: skip
-    assert sample.is_dir()
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "query",
     [
@@ -190,39 +153,6 @@ def test_a_query_of_a_hundred_kilobytes_is_cut_and_says_so(memtool: Memtool, sam
     assert ran.answer["notices"][0] == "the query is long: only its first 20,000 characters were used"
     assert len(ran.answer["hits"]) > 0
     assert sample.is_dir()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("option", ["--since", "--until"])
-@pytest.mark.parametrize("date", ["", "2026-02-30", "2026-13", "0000", "tomorrow", "2026-2-x", "99999-01-01"])
-def test_a_date_that_is_none_is_a_usage_error(memtool: Memtool, sample: Path, option: str, date: str) -> None:
-    code, out, err = memtool("search", "token", option, date)
-    assert (code, out) == (2, "")
-    assert err.startswith((f"memtool: '{date}' is not a date\n", f"memtool: the calendar has no '{date}'\n"))
-    assert sample.is_dir()
-
-
-@pytest.mark.slow
-def test_filters_narrow_the_search(memtool: Memtool, sample: Path) -> None:
-    def hits(*options: str) -> list[dict[str, str]]:
-        found: list[dict[str, str]] = memtool("search", "token", "--json", "-n", "50", *options).answer["hits"]
-        return found
-
-    assert {hit["kind"] for hit in hits("--kind", "session", "--kind", "decision")} == {"session", "decision"}
-    assert {hit["project"] for hit in hits("--project", "SHOP")} == {"shop"}
-    assert all("2026-03" <= hit["date"] < "2026-04" for hit in hits("--since", "2026-03", "--until", "2026-03"))
-    assert len(hits("--limit", "1")) == 1
-    assert len(hits("--all")) > len(hits())
-    assert hits("--tag", "no-such-tag") == []
-    assert sample.is_dir()
-
-
-def test_the_archive_is_searched_on_request(memtool: Memtool, notes: Path) -> None:
-    (notes / "archive/daily").mkdir(parents=True)
-    (notes / "archive/daily/2025-01-01.md").write_text("zebra")
-    assert memtool("search", "zebra", "--json").answer["hits"] == []
-    (hit,) = memtool("search", "zebra", "--json", "--archived").answer["hits"]
-    assert (hit["path"], hit["kind"]) == ("archive/daily/2025-01-01.md", "daily")
 
 
 @pytest.mark.slow
@@ -325,16 +255,6 @@ def test_what_is_no_question_is_named_by_its_line(memtool: Memtool, sample: Path
     assert sample.is_dir()
 
 
-def test_a_batch_takes_no_words(memtool: Memtool, sample: Path) -> None:
-    code, out, err = memtool("search", "token", "--batch")
-    assert (code, out, err.splitlines()[0]) == (
-        2,
-        "",
-        "memtool: --batch reads its queries from stdin, so it takes no QUERY",
-    )
-    assert sample.is_dir()
-
-
 HOSTILE = (
     '---\ntitle: "t\\e]0;owned\\a[red]x[/red]\\x9b31m"\nproject: "p\\e[2J"\n---\n'
     "# h \x1b]0;x\x07\n\nzebra \x1b[31m \x9b32m [bold]b[/bold] [link=http://x]y[/link]\n"
@@ -369,18 +289,6 @@ def test_on_a_terminal_paths_are_links_and_words_are_marked(sample: Path) -> Non
     assert re.search(rf"\x1b\]8;id=\d+;{re.escape(uri)}\x1b\\\x1b\[36m{re.escape(path)}:", shown)
     assert "\x1b[1;33mgetUserById\x1b[0m" in shown
     assert "\x1b" not in with_pipes("search", "getUserById", "-n", "1").out
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("columns", [40, 61, 100])
-def test_a_snippet_keeps_to_the_width_of_the_terminal(notes: Path, columns: int) -> None:
-    text = "解密失败 zebra getUserById 日志里出现，任务状态为“解密失败”时：" * 20
-    (notes / "n.md").write_text(f"---\ntitle: {'长' * 200}\n---\n{text}\n", encoding="utf-8")
-    shown = on_a_terminal("search", "zebra", "--mode", "bm25", columns=columns).out
-    lines = [re.sub(r"\x1b\[[0-9;]*m|\x1b\]8;[^\x1b]*\x1b\\", "", line) for line in shown.split("\n")]
-    widths = [sum(1 + (ord(char) > 0x2E80) for char in line) for line in lines]
-    assert max(widths) <= columns
-    assert max(widths) > columns - 4
 
 
 @pytest.mark.slow

@@ -68,19 +68,6 @@ def test_a_note_has_many_names(memtool: Memtool, sample: Path, ref: str) -> None
     assert (answer["path"], answer["kind"]) == ("MEMORY.md", "memory")
 
 
-def test_the_name_of_a_note_is_enough(memtool: Memtool, sample: Path) -> None:
-    assert memtool("show", "2026-02-05-解密失败排查:1-2", "--json").answer["end_line"] == 2
-    assert memtool("show", "e4a880").out.startswith("---\ntype: session\n")
-    assert sample.is_dir()
-
-
-def test_a_name_that_means_several_notes_is_a_usage_error(memtool: Memtool, sample: Path) -> None:
-    code, out, err = memtool("show", "summary")
-    assert (code, out) == (2, "")
-    assert err.startswith("memtool: 'summary' may mean 4 notes: areas/patterns/idempotency-key/summary.md, ")
-    assert sample.is_dir()
-
-
 @pytest.mark.slow
 def test_a_fact_is_shown_by_its_id(memtool: Memtool, sample: Path) -> None:
     whole = memtool("show", FACT).out
@@ -120,12 +107,6 @@ def fact_file(*ids: str) -> str:
     return json.dumps({"facts": [{"id": fact_id, **fact} for fact_id in ids]})
 
 
-def test_a_fact_may_have_any_id(memtool: Memtool, notes: Path) -> None:
-    (notes / "facts.json").write_text(fact_file("shop:12", "事实-1", "a#L3"))
-    for fact_id in ("shop:12", "事实-1", "a#L3"):
-        assert memtool("show", fact_id, "--json", "--level", "0").answer["fields"]["id"] == fact_id
-
-
 def test_an_id_of_several_facts_names_their_places(memtool: Memtool, notes: Path) -> None:
     (notes / "a").mkdir()
     (notes / "facts.json").write_text(fact_file("fact-001"))
@@ -133,17 +114,6 @@ def test_an_id_of_several_facts_names_their_places(memtool: Memtool, notes: Path
     code, out, err = memtool("show", "fact-001")
     assert (code, out) == (2, "")
     assert err.startswith("memtool: 'fact-001' is the id of 2 facts: a/facts.json:1-1, facts.json:1-1\n")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "ref", ["nothing", "nothing.md", "MEMORY.md:27", "MEMORY.md:9-3", "", ".", "areas", "x" * 300, "\0a", "a\nb"]
-)
-def test_what_is_not_there_is_not_found(memtool: Memtool, sample: Path, ref: str) -> None:
-    code, out, err = memtool("show", ref)
-    assert (code, out) == (20 if ref != "\0a" else 25, "")
-    assert err.count("\n") == 2
-    assert sample.is_dir()
 
 
 @pytest.mark.parametrize("ref", ["../secret.md", "/etc/passwd", "areas/../../secret.md", "out.md"])
@@ -186,12 +156,6 @@ def test_a_bomb_of_yaml_is_shown_as_text(memtool: Memtool, notes: Path, matter: 
     answer = memtool("show", "bomb.md", "--json").answer
     assert (all(isinstance(value, str) for value in answer["fields"].values()), answer["problem"]) == (True, "")
     assert memtool("search", "needle", "--json").answer["hits"][0]["path"] == "bomb.md"
-
-
-def test_an_archived_note_is_shown(memtool: Memtool, notes: Path) -> None:
-    (notes / "archive/sessions").mkdir(parents=True)
-    (notes / "archive/sessions/old.md").write_text("old")
-    assert memtool("show", "old") == (0, "old\n", "")
 
 
 def test_each_reading_counts_as_a_use(memtool: Memtool, sample: Path) -> None:
