@@ -1,4 +1,4 @@
-"""The error tree: what went wrong in one sentence, an exit code, and a hint how to mend it.
+"""The errors of memtool: each is a sentence, an exit code, and a hint how to fix it.
 
 Exit codes: 0 done, 1 failed, 2 usage, 3 a bug in memtool, 20-29 the vault, 30-39 providers and settings,
 40-49 what is captured, 75 try again, 130 interrupted. `docs/reference/exit-codes.md` is generated from this module.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 
 class MemtoolError(Exception):
-    """Something that the user can understand and mend."""
+    """An error that the user can understand and fix."""
 
     exit_code = 1
     hint = ""
@@ -20,13 +20,13 @@ class MemtoolError(Exception):
 
 
 def sentence_of(error: Exception) -> str:
-    """Return what *error* says to the user: its own sentence, or that it is a bug."""
+    """Return *error* as a sentence for the user: its own one, or that it is a bug."""
     bug = f"a bug in memtool, please report it: {type(error).__name__}: {error}"
     return str(error) if isinstance(error, MemtoolError) else bug
 
 
 class UsageError(MemtoolError):
-    """The command line asks for something that does not exist."""
+    """The command line is wrong: an option, an argument or a combination of them."""
 
     exit_code = 2
     hint = "See `memtool --help`."
@@ -43,14 +43,14 @@ class NoteNotFound(MemtoolError):
 
 
 class VaultNotFound(MemtoolError):
-    """The vault that was named, or the default one, does not exist."""
+    """The named vault, or the default one, does not exist."""
 
     exit_code = 21
     hint = "Make one with `memtool init PATH`, or name yours with `--vault PATH`."
 
 
 class NotAVault(MemtoolError):
-    """The path that should be a vault is a file, or cannot be opened."""
+    """The path of the vault is a file, is no vault, or cannot be opened."""
 
     exit_code = 22
     hint = "A vault is a folder of Markdown files."
@@ -64,10 +64,10 @@ class VaultTooNew(MemtoolError):
 
 
 class BrokenVaultFile(MemtoolError):
-    """A file of the vault cannot be read as what it should be."""
+    """A file of the vault breaks its format."""
 
     exit_code = 24
-    hint = "Mend the file by hand; `git log` in the vault shows its older versions."
+    hint = "Fix the file by hand; `git log` in the vault shows its older versions."
 
 
 class OutsideVault(MemtoolError):
@@ -85,28 +85,28 @@ class NotWritable(MemtoolError):
 
 
 class HistoryFailed(MemtoolError):
-    """git refused what memtool asked of it."""
+    """git failed, or refused."""
 
     exit_code = 27
     hint = "Run `git status` in the vault."
 
 
 class SessionNotFound(MemtoolError):
-    """No session that was given anything, or whose turns are kept, is the one that was named."""
+    """No session with memories or kept turns matches the name."""
 
     exit_code = 28
     hint = "`memtool given --last` shows the last session anywhere."
 
 
 class RemoteFailed(HistoryFailed):
-    """The vault has no remote, it cannot be reached, or it refuses who you are."""
+    """The vault has no remote, or the remote cannot be reached or refuses you."""
 
     exit_code = 29
-    hint = "Run `git fetch` in the vault, which may ask what memtool cannot."
+    hint = "Run `git fetch` in the vault: git may ask for what memtool cannot."
 
 
 class BadSetting(MemtoolError):
-    """A settings file or variable holds something that memtool cannot use."""
+    """A settings file or variable holds a value that memtool cannot use."""
 
     exit_code = 30
     hint = "`memtool doctor` shows where each setting comes from."
@@ -119,13 +119,13 @@ class ProviderMissing(MemtoolError):
 
 
 class ProviderFailed(MemtoolError):
-    """A provider answered with an error, or with something unusable."""
+    """A provider answered with an error, or unusably."""
 
     exit_code = 32
 
 
 class DatabaseUnavailable(MemtoolError):
-    """The shared database cannot be reached, or refuses."""
+    """The shared database cannot be reached, or refuses the connection."""
 
     exit_code = 33
     hint = "Check that the server runs and that `index.dsn` (or MEMTOOL_POSTGRES) names it; then try again."
@@ -139,14 +139,14 @@ class SchemaMismatch(MemtoolError):
 
 
 class OnlyReading(MemtoolError):
-    """Whoever asks may read a team's vault, and not write it."""
+    """The token may read a team's vault, but not write it."""
 
     exit_code = 35
-    hint = "Ask whoever runs the team's service for a token with the scope `write`."
+    hint = "Ask the operator of the team's service for a token with the scope `write`."
 
 
 class TranscriptUnreadable(MemtoolError):
-    """The file that holds a session does not exist, or cannot be read."""
+    """The transcript of a session does not exist, or cannot be read."""
 
     exit_code = 40
     hint = "Claude Code deletes transcripts after 30 days; `cleanupPeriodDays` in its settings keeps them longer."
@@ -156,7 +156,7 @@ class TranscriptUnreadable(MemtoolError):
 
 
 class NoteChanged(MemtoolError):
-    """Someone else wrote the file in the meantime."""
+    """Someone else changed it in the meantime."""
 
     exit_code = 75
     hint = "Nothing was overwritten. Read the file again and repeat."

@@ -58,12 +58,12 @@ def context_of_session(event: ClientEvent) -> Reply:
     except NotWritable as error:  # a session starts once, so its block is given all the same
         event.log(str(error), is_error=True)
     sweep_ledgers(ledgers, work.now().timestamp())
-    said = [line.text for line in block.lines if line.id] + [line.text for line in lines_of_team]
-    return Reply(text, _notice(event, said))
+    texts = [line.text for line in block.lines if line.id] + [line.text for line in lines_of_team]
+    return Reply(text, _notice(event, texts))
 
 
 def memories_for_prompt(event: ClientEvent) -> Reply:
-    """Return the memories for a prompt: mostly none. The ledger is written before anything is said."""
+    """Return the memories for a prompt: mostly none. The ledger is written before the answer is sent."""
     from memtool.recall.prompts.question import question_of
 
     session_id, wanted = event.text("session_id"), event.work.settings.recall
@@ -123,16 +123,16 @@ def _without_ids(text: str, block: ContextBlock) -> str:
     return text
 
 
-def _notice(event: ClientEvent, said: Sequence[str]) -> str:
+def _notice(event: ClientEvent, texts: Sequence[str]) -> str:
     """Return the notice to the user about the memories that were given, if they want one."""
-    if not event.work.settings.recall.show or not said:
+    if not event.work.settings.recall.show or not texts:
         return ""
     from memtool.text.lines import counted, cut
 
-    plain = ("".join(char if char.isprintable() else " " for char in text.lstrip("->#*+ ")) for text in said[:3])
+    plain = ("".join(char if char.isprintable() else " " for char in text.lstrip("->#*+ ")) for text in texts[:3])
     clauses = "; ".join(cut(text, 40) for text in plain)
-    more = "; …" if len(said) > 3 else ""
-    return f"memtool: {counted(len(said), 'memory', 'memories')} given ({clauses}{more}) — memtool given --last"
+    more = "; …" if len(texts) > 3 else ""
+    return f"memtool: {counted(len(texts), 'memory', 'memories')} given ({clauses}{more}) — memtool given --last"
 
 
 def _meaning(event: ClientEvent) -> Meaning | None:
@@ -168,8 +168,8 @@ def text_for_summary(event: ClientEvent) -> Reply:
     clear_ledger(ledger_folder(event.work), session_id)
     with suppress(OSError, MemtoolError):
         head = read_head(event.work.vault.path(note_of(event.work.vault, session_id)), 262_144)
-        said = parse_session(head.decode("utf-8", "replace"))
-        return Reply(what_must_survive(said, event.work.language))
+        note = parse_session(head.decode("utf-8", "replace"))
+        return Reply(what_must_survive(note, event.work.language))
     return Reply()
 
 

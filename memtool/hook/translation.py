@@ -1,4 +1,4 @@
-"""The event of another client in the words of Claude Code, and our answer in the words of that client."""
+"""Events of other clients in the words of Claude Code, and our answers in the words of the client."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 
 from memtool.clients import CLIENTS, Client
 
-_SAID_BY_HOOKS = "<hook_context>"  # Gemini puts that into the prompt, for hooks that come later
+_OF_HOOKS = "<hook_context>"  # Gemini puts it into the prompt, for the hooks that follow
 
 
 def translated(event: Mapping[str, Any], client: str) -> dict[str, Any]:
-    """Return *event* of *client* as Claude Code would have sent it; without a name if memtool has no use for it.
+    """Return *event* of *client* as Claude Code would send it; without a name if memtool does not use it.
 
     Raises:
         ValueError: memtool does not know *client*.
@@ -21,25 +21,25 @@ def translated(event: Mapping[str, Any], client: str) -> dict[str, Any]:
     if client not in CLIENTS:
         raise ValueError(f"memtool does not know the client '{client[:40]}'")
     known = CLIENTS[client]
-    told = event.get("tool_info")  # Windsurf's own fields lie in there
-    flat = {**event, **told} if isinstance(told, dict) else event
-    given = {known.fields.get(name, name): value for name, value in flat.items()}
-    its = _text(given, "hook_event_name")
-    given["hook_event_name"] = known.events.get(its, "")
-    given["cwd"] = _text(given, "cwd") or _workspace(given)
-    if _SAID_BY_HOOKS in _text(given, "prompt"):
+    info = event.get("tool_info")  # Windsurf's own fields
+    flat = {**event, **info} if isinstance(info, dict) else event
+    fields = {known.fields.get(name, name): value for name, value in flat.items()}
+    its = _text(fields, "hook_event_name")
+    fields["hook_event_name"] = known.events.get(its, "")
+    fields["cwd"] = _text(fields, "cwd") or _workspace(fields)
+    if _OF_HOOKS in _text(fields, "prompt"):
         from memtool.capture.transcript.text import without_injected
 
-        given["prompt"] = without_injected(given["prompt"]).lstrip()
+        fields["prompt"] = without_injected(fields["prompt"]).lstrip()
     if its in known.tool_events:
-        given |= {"tool_name": known.tool_events[its], "tool_input": given}
-    elif "tool_name" in given:
-        given |= _tool(known, _text(given, "tool_name"), given.get("tool_input"), _text(given, "cwd"))
-    return given
+        fields |= {"tool_name": known.tool_events[its], "tool_input": fields}
+    elif "tool_name" in fields:
+        fields |= _tool(known, _text(fields, "tool_name"), fields.get("tool_input"), _text(fields, "cwd"))
+    return fields
 
 
 def answered(client: str, event: str, text: str, notice: str) -> str:
-    """Return what *client* is to be told at our *event*, in its form: nothing where it would not reach its model."""
+    """Return our answer at *event* in the form of *client*; empty if it would not reach the model."""
     known = CLIENTS[client]
     if event not in known.hears or not (text or notice):
         return ""
@@ -53,7 +53,7 @@ def answered(client: str, event: str, text: str, notice: str) -> str:
 
 
 def _workspace(event: Mapping[str, Any]) -> str:
-    """Return the folder of a client that names its workspaces, or lets a hook run there."""
+    """Return the folder of the session: the first workspace that the client names, or the working folder."""
     roots = event.get("workspace_roots")
     named = [root for root in roots if isinstance(root, str)] if isinstance(roots, list) else []
     with suppress(OSError):
@@ -61,25 +61,25 @@ def _workspace(event: Mapping[str, Any]) -> str:
     return ""
 
 
-def _tool(known: Client, name: str, given: object, cwd: str) -> dict[str, Any]:
-    arguments = {known.arguments.get(key, key): value for key, value in _arguments(given).items()}
+def _tool(known: Client, name: str, arguments: object, cwd: str) -> dict[str, Any]:
+    named = {known.arguments.get(key, key): value for key, value in _arguments(arguments).items()}
     tool = known.tools.get(name, name)
-    if tool == "Edit" and "file_path" not in arguments:
+    if tool == "Edit" and "file_path" not in named:
         from memtool.capture.transcript.text import files_in_patch
 
-        patch = arguments.get("command")
+        patch = named.get("command")
         files = files_in_patch(patch) if isinstance(patch, str) else []
-        arguments = {"files": [_absolute(file, cwd) for file in files]}
-    return {"tool_name": tool, "tool_input": arguments}
+        named = {"files": [_absolute(file, cwd) for file in files]}
+    return {"tool_name": tool, "tool_input": named}
 
 
-def _arguments(given: object) -> dict[str, Any]:
-    if isinstance(given, str):  # JSON in a text
+def _arguments(value: object) -> dict[str, Any]:
+    if isinstance(value, str):  # JSON in a text
         import json
 
         with suppress(ValueError, RecursionError):
-            given = json.loads(given)
-    return given if isinstance(given, dict) else {}
+            value = json.loads(value)
+    return value if isinstance(value, dict) else {}
 
 
 def _absolute(file: str, cwd: str) -> str:
