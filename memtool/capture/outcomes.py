@@ -27,8 +27,7 @@ _PLACES = (3.0, 1.4, 1.2, 1.2, 1.2, 1.2)  # of the first statements
 _MESSAGE = (600, 0.6)  # columns up to which a message has its full value, and how fast that falls beyond
 _RISE, _LAST = 0.5, 2.0  # what the first turn says, rising to 1 with the last; that one counts double
 _FEW, _WIDEST_LIST = 6, 160  # items, and columns, of a list that is one statement
-_LEAD = 110  # columns of the line above a list that its items have before them
-_SHORTEST, _SHORTEST_WIDE, _WIDEST = 24, 16, 240  # columns of a statement
+_SHORTEST, _WIDEST = 24, 240  # columns of a statement
 _DENSITY = 0.45
 _CROWD = 0.6  # how much less each further statement of a turn is worth
 _MOST = 6  # statements of a turn
@@ -165,8 +164,7 @@ def _says_nothing(each: Statement) -> bool:
     text = each.text
     if text.endswith((":", "：")) or begins_with("announcement", text) or text.startswith(("...", "…")):
         return True
-    is_short = width(text) < (_SHORTEST if text.isascii() else _SHORTEST_WIDE)
-    return is_question(text) or (is_short and not each.codes and not names_something(text))
+    return is_question(text) or (width(text) < _SHORTEST and not each.codes and not names_something(text))
 
 
 def _value(each: Statement, at: int) -> float:
@@ -179,14 +177,7 @@ def _value(each: Statement, at: int) -> float:
 def _lead(each: Statement) -> str:
     """Return the line above the list of *each*, if that says more than *each*."""
     lead = re.sub(r"^\d+[.)]\s+", "", each.lead)
-    return (
-        lead
-        if each.is_listed
-        and not leads("deictic", lead)
-        and width(lead) <= _LEAD
-        and not words(lead) <= words(each.text)
-        else ""
-    )
+    return lead if each.is_listed and not leads("deictic", lead) and not words(lead) <= words(each.text) else ""
 
 
 def best_of(outcomes: Sequence[TurnOutcome], room: int, *, known: Sequence[str] = ()) -> list[TurnOutcome]:

@@ -145,9 +145,8 @@ def _commands(turns: Sequence[Turn]) -> Iterator[Line]:
 
 _WIDEST, _LEAST, _LEAST_CUT, _LEAST_WORDS = 70, 20, 28, 3  # columns of a title and of a clause; words
 _SIDE_PROMPT, _TELLS_LITTLE = 24, 32  # columns of a prompt that tells nothing, that does not say where
-_OFTEN = 8  # times that a word counts at most
 _FIRST, _BEGUN = 6, 3  # sentences of an answer, of the first prompt
-_EARLY, _ASKED, _DONE, _NAMES, _LATER = 0.5, 0.4, 1.5, 1.2, 0.7  # weights
+_ASKED, _TELLS = 0.4, 1.5  # weight of a question; of what was done, or names something
 _UNTOLD_BRANCHES = frozenset({"main", "master", "develop", "trunk", "HEAD"})
 _CLAUSES = (
     re.compile(r"[;；，。]| [-–—] | \(|（|——|, "),
@@ -208,17 +207,17 @@ def _counts(turns: Sequence[Turn]) -> Mapping[str, int]:
 
 def _share(text: str, counts: Mapping[str, int]) -> float:
     told = telling_words(text)
-    return sum(min(counts[word], _OFTEN) for word in told) / math.sqrt(len(told) + 3)
+    return sum(counts[word] for word in told) / math.sqrt(len(told) + 3)
 
 
 def _named(turns: Sequence[Turn]) -> Iterator[_Candidate]:
-    """Give the subjects of commits and the headings of plans that were carried out, later ones with more weight."""
-    for at, turn in enumerate(turns, 1):
+    """Give the subjects of commits and the headings of plans that were carried out."""
+    for turn in turns:
         plans = [plan.text for plan in turn.plans if plan.fate == "approved"]
         plans += [turn.typed] if turn.typed.startswith("# ") and not turn.pasted else []
         for text in (*turn.commits, *map(heading, plans)):
             if not gives_order(text):
-                yield _Candidate(text, _EARLY + (1 - _EARLY) * at / len(turns))
+                yield _Candidate(text, 1.0)
 
 
 def _answered(turns: Sequence[Turn], *, edited: bool) -> Iterator[_Candidate]:
@@ -228,14 +227,13 @@ def _answered(turns: Sequence[Turn], *, edited: bool) -> Iterator[_Candidate]:
     for at, turn in enumerate(turns):
         if at in gone or is_doubted(turns, at) or (edited and not turn.edits):
             continue
-        rise = _EARLY + (1 - _EARLY) * (at + 1) / len(turns)
-        for place, each in enumerate(statements(result_of(turn))[:_FIRST]):
+        for each in statements(result_of(turn))[:_FIRST]:
             text = _SPEAKER.sub("", each.text)
             text = text[:1].upper() + text[1:]
             is_told = not (each.is_listed or gives_order(f"{each.lead}: {text}")) and _says_by_itself(text)
             if is_told and (turn == first or telling_words(text) & begun):
-                value = (1.0 if place < 2 else _LATER) * (_DONE if _PAST.search(text) else 1.0)
-                yield _Candidate(text, rise * value * (_NAMES if names_something(text) else 1.0), turn)
+                value = _TELLS if _PAST.search(text) else 1.0
+                yield _Candidate(text, value * (_TELLS if names_something(text) else 1.0), turn)
 
 
 def _says_by_itself(text: str) -> bool:

@@ -154,16 +154,31 @@ def _stretches(steps: Sequence[Step]) -> Iterator[list[Step]]:
 def _turn(steps: Sequence[Step]) -> Turn:
     opening = [step for step in steps if step.kind in OPENING]
     typed = [step for step in opening if step.kind != "paste"] or opening  # what was pasted beside it is not their word
-    runs, edits = _work(steps)
+    messages: list[str] = []
+    dialogs: list[Dialog] = []
+    plans: list[AgentPlan] = []
+    runs: list[Run] = []
+    edits: dict[tuple[str, int, bool], FileEdit] = {}
+    for at, step in enumerate(steps):
+        if step.kind in ("message", "answer") and step.text.strip() not in ("", NO_ANSWER):
+            messages.append(step.text)
+        elif step.kind == "choice":
+            dialogs += _dialogs(step, len(messages))
+        elif step.kind == "plan":
+            plans.append(AgentPlan(step.text, _fate(steps[at:]), len(messages)))
+        elif step.tool in EDITING_TOOLS and step.file and not step.error and _CLIENTS_OWN not in step.file:
+            _add_edit(edits, step, len(runs))
+        elif _is_run(step):
+            runs.append(Run(step.text, step.error, step.last_line, len(messages)))
     return Turn(
         typed="\n\n".join(dict.fromkeys(step.text.strip() for step in typed)),
         pasted=bool(typed) and all(step.kind == "paste" for step in typed),
         refused=bool(typed) and typed[-1].kind == "refusal",
-        dialogs=tuple(_dialogs(steps)),
-        plans=tuple(_plans(steps)),
-        messages=tuple(_messages(steps)),
-        edits=edits,
-        runs=runs,
+        dialogs=tuple(dialogs),
+        plans=tuple(plans),
+        messages=tuple(messages),
+        edits=tuple(edits.values()),
+        runs=tuple(runs),
         looked=any(step.kind == "tool" for step in steps),
         summary=next((step.text for step in reversed(steps) if step.kind == "compaction" and step.text), ""),
         at=next((step.at for step in steps if step.at), None),
@@ -171,49 +186,35 @@ def _turn(steps: Sequence[Step]) -> Turn:
     )
 
 
-def _messages(steps: Sequence[Step]) -> list[str]:
-    return [step.text for step in steps if _is_message(step)]
+def _dialogs(step: Step, after: int) -> Iterator[Dialog]:
+    lines = step.text.splitlines()
+    options = step.options if len(step.options) == len(lines) else ((),) * len(lines)
+    for line, offered in zip(lines, options, strict=True):
+        question, _, answer = line.rpartition(" → ")
+        yield Dialog(question, offered, answer, after)
 
 
-def _is_message(step: Step) -> bool:
-    return step.kind in ("message", "answer") and step.text.strip() not in ("", NO_ANSWER)
+def _fate(steps: Sequence[Step]) -> Fate:
+    """Return the fate of the plan that the first of *steps* is: what became of the tool that showed it."""
+    shown = next((step for step in steps if step.tool == PLANNING_TOOL), None)
+    if shown is None:
+        return "shown"
+    return "turned down" if shown.stopped else "shown" if shown.pending or shown.error else "approved"
 
 
-def _dialogs(steps: Sequence[Step]) -> Iterator[Dialog]:
-    for number, step in enumerate(steps):
-        lines = step.text.splitlines() if step.kind == "choice" else []
-        for at, line in enumerate(lines):
-            question, _, answer = line.rpartition(" → ")
-            options = step.options[at] if len(step.options) == len(lines) else ()
-            yield Dialog(question, options, answer, len(_messages(steps[:number])))
+def _add_edit(edits: dict[tuple[str, int, bool], FileEdit], step: Step, runs: int) -> None:
+    """Add the edit *step* to *edits*, which has one for each file and each time between two runs."""
+    key, (added, removed, line, was) = (step.file, runs, step.stopped), step.change
+    old = edits.get(key, FileEdit(step.file, after=runs, stopped=step.stopped))
+    edits[key] = old._replace(
+        added=old.added + added, removed=old.removed + removed, line=old.line or line, was=old.was or was
+    )
 
 
-def _plans(steps: Sequence[Step]) -> Iterator[AgentPlan]:
-    for at, step in enumerate(steps):
-        if step.kind == "plan":
-            shown = next((each for each in steps[at:] if each.tool == PLANNING_TOOL), None)
-            is_shown = not shown or ((shown.pending or shown.error) and not shown.stopped)
-            fate: Fate = "shown" if is_shown else "turned down" if shown and shown.stopped else "approved"
-            yield AgentPlan(step.text, fate, len(_messages(steps[:at])))
-
-
-def _work(steps: Sequence[Step]) -> tuple[tuple[Run, ...], tuple[FileEdit, ...]]:
-    """Return the commands that were run, and one edit for each file and each time between two commands."""
-    runs: list[Run] = []
-    edits: dict[tuple[str, int, bool], FileEdit] = {}
-    said = 0
-    for step in steps:
-        said += _is_message(step)
-        is_over = step.tool == SHELL_TOOL and step.text and not (step.stopped or step.pending)
-        if step.tool in EDITING_TOOLS and step.file and not step.error and _CLIENTS_OWN not in step.file:
-            key, (added, removed, line, was) = (step.file, len(runs), step.stopped), step.change
-            old = edits.get(key, FileEdit(step.file, after=len(runs), stopped=step.stopped))
-            edits[key] = old._replace(
-                added=old.added + added, removed=old.removed + removed, line=old.line or line, was=old.was or was
-            )
-        elif is_over and not step.text.startswith("! "):  # how these ended is not recorded
-            runs.append(Run(step.text, step.error, step.last_line, said))
-    return tuple(runs), tuple(edits.values())
+def _is_run(step: Step) -> bool:
+    """Return whether *step* is a command whose end is known; how those ended that the user ran is not recorded."""
+    is_over = not (step.stopped or step.pending)
+    return step.tool == SHELL_TOOL and bool(step.text) and is_over and not step.text.startswith("! ")
 
 
 StepKind: TypeAlias = Literal["prompt", "paste", "refusal", "choice", "answer", "message", "plan", "tool", "compaction"]
