@@ -352,5 +352,6 @@ def test_the_worker_starts_the_helper_again_while_a_session_goes_on(agent: Agent
     for event, is_started in (("SessionEnd", False), ("Stop", True)):
         Queue(agent.vault).put(Job(f"s-{event}", str(transcript), event=event, queued_at=time.time()))
         run_memtool(agent, "capture", "--drain", "--json")
-        time.sleep(0.3)
+        if is_started:
+            wait_until(lambda: is_at_work(place_of(agent)), "it is there again")
         assert is_at_work(place_of(agent)) is is_started

@@ -39,7 +39,7 @@ def test_a_service_says_where_it_is_and_ends_when_it_is_told(service: Service) -
     ran = CliRunner().invoke(cli, ["--vault", str(service.vault.root), "serve", "--status"], obj=Session())
     assert (ran.exit_code, ran.output) == (1, "stopped\n")
     ran = CliRunner().invoke(cli, ["--vault", str(service.vault.root), "serve", "--stop"], obj=Session())
-    assert (ran.exit_code, ran.output) == (0, "There is no service.\n")
+    assert (ran.exit_code, ran.output) == (0, "No service is running.\n")
 
 
 def test_a_second_service_of_a_vault_names_the_first(lasting: Service) -> None:
