@@ -37,7 +37,7 @@ class RouteUpdate(NamedTuple):
 def work_off(work: Workspace) -> tuple[Drained, list[LogEntry]]:
     """Capture every session that is due; return what was done, and the problems, which are in the log, too.
 
-    Then the routing table, the client's rules and the index follow, and the warm helper of a session that goes on.
+    Then the routing table, the client's rules and the index follow, and the model while a session goes on.
     """
     problems: list[LogEntry] = []
 

@@ -30,7 +30,7 @@ from memtool.workspace import Workspace
 
 
 def index_checks(work: Workspace, found: Scan, *, deep: bool = False) -> list[Check]:
-    """Return the findings about the index, the vectors and the helper; *deep* reads a large index.
+    """Return the findings about the index and the vectors; *deep* reads a large index.
 
     *found* are the files of the vault.
     """

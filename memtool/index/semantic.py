@@ -165,7 +165,7 @@ def words_only(error: MemtoolError) -> str:
 class VectorSource:
     """The vectors that the searches of one run may use, opened when the first of them needs it.
 
-    *only_warm* never loads a model of this machine into this process: the warm helper has it, or words decide.
+    *only_warm* never loads a model of this machine into this process: the process of the vault has it, or words decide.
     """
 
     def __init__(self, index: Index, settings: Settings, cache: Path, *, only_warm: bool = False) -> None:
