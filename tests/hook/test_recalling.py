@@ -45,7 +45,7 @@ def test_a_prompt_is_given_what_matters_to_it_in_one_framed_block(agent: Agent) 
     ("prompt", "expected"),
     [
         ("支付回调验签失败，帮我看看", "支付回调"), ("getUserById 返回 null 的情况", "getUserById"),
-        ("#4573", "Idempotency-Key"), (CLIENTS, "too many clients"), ("订单号的格式是怎么定的", "订单号"),
+        ("#4573", "Checkout is idempotent"), (CLIENTS, "too many clients"), ("订单号的格式是怎么定的", "订单号"),
         ("tideline の大阪取引先のCSVの文字コードは？", "CP932"),
         ("error[E0308]: mismatched types in tideline, since the toolchain upgrade", "E0308"),
     ],
