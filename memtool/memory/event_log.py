@@ -50,7 +50,12 @@ def prompts_given(work: Workspace) -> list[Memory]:
         with suppress(OSError):
             stat = (folder / f"{session}.jsonl").stat()
             found += _prompts_of(folder, session, stat.st_mtime_ns, stat.st_size)
-    return sorted(found, key=lambda prompt: (prompt.date, prompt.id), reverse=True)
+    return sorted(found, key=_in_order, reverse=True)
+
+
+def _in_order(prompt: Memory) -> tuple[str, str, int]:
+    session, _, turn = prompt.id.rpartition("#")
+    return prompt.date, session, int(turn)
 
 
 @lru_cache(maxsize=64)

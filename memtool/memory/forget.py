@@ -56,15 +56,8 @@ def sort_of(memory: Memory) -> str:
     return memory.kind if memory.kind in (FACT, LINE) or memory.id != memory.path else NOTE
 
 
-def find_memory(work: Workspace, name: str) -> Memory:
-    """Return the fact, the note or the open item that *name* means.
-
-    That is the id of a fact, a path, the name of a note, or a path with the line of a fact or an open item.
-
-    Raises:
-        NoteNotFound: nothing of that name exists.
-        UsageError: several do, or the line is neither a fact nor an open item.
-    """
+def _named(work: Workspace, name: str) -> Memory:
+    """Return the fact, the note or the open item that *name* means, a short id apart."""
     text = without_surrogates(name)
 
     def look(index: Index) -> tuple[Ref, str]:
@@ -80,7 +73,10 @@ def find_memory(work: Workspace, name: str) -> Memory:
 
 
 def find_target(work: Workspace, ref: str) -> Memory:
-    """Return the memory that *ref* names, if it can be forgotten: as `find_memory`, or the short id of a given line.
+    """Return the memory that *ref* names, if it can be forgotten.
+
+    That is the id of a fact, a path, the name of a note, a path with the line of a fact or an open item, or the short
+    id of a line that a session was given.
 
     Raises:
         NoteNotFound: nothing of that name exists.
@@ -88,7 +84,7 @@ def find_target(work: Workspace, ref: str) -> Memory:
     """
     given = _given(work, ref.strip("[] \n"))
     try:
-        named = find_memory(work, ref)
+        named = _named(work, ref)
         _refuse_page(named)
     except NoteNotFound:
         if given is None:

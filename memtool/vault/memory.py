@@ -30,7 +30,7 @@ class Memory(NamedTuple):
         author: who said it; empty if that is not known.
         project: its name; empty for none.
         category: one of `memtool.vault.kinds.CATEGORIES`.
-        date: ISO, with the time where that is known and wanted; empty if it is not known.
+        date: ISO, of an event with the minute if that is known; empty if it is not known.
         tags: without `#`.
         expires: the last day on which it holds, or the moment until which it does; empty for ever.
         status: `superseded` or `archived`; empty while it holds.
