@@ -88,7 +88,8 @@ def answers_of(
     answers = []
     for note in notes:
         part = budget._replace(characters=round(room * budget.first))
-        likelihood = _likelihood(note.share, note.hit.score / best) if weights else 1.0
+        odds = _BASE + _OF_SHARE * note.share + _OF_SCORE * (note.hit.score / best) ** 2
+        likelihood = 1 / (1 + math.exp(-odds)) if weights else 1.0
         said = note.said(part) if likelihood >= _LEAST else ()
         room -= sum(len(line.text) for line in said)
         answers.append(note.answer(said, likelihood))
@@ -123,7 +124,9 @@ class _FoundNote:
         self.rows = _chunks(db, hit) if weights else []
         held = {term for _, _, _, terms in self.rows for term in terms}
         covered = float(hit.why.get("transcript", {}).get("covered", 0.0))
-        self.share = max(_share(weights, held, hit), _likeness(hit), covered) if weights else 1.0
+        # A word that was completed counts as what it became.
+        completed = {word for word in weights.keys() - held if any(word in term for term in hit.terms & held)}
+        self.share = max(share_of(weights, held | completed), _likeness(hit), covered) if weights else 1.0
 
     def said(self, budget: Budget) -> tuple[Line, ...]:
         """Return the statements that answer, as far as *budget* goes; where there is none, what was found."""
@@ -192,19 +195,9 @@ def _lines(text: str, heading: str, hit: Found, start: int) -> Iterator[Line]:
                 yield Line(said.text, author=hit.memory.author, number=first + start)
 
 
-def _share(weights: Mapping[str, float], held: set[str], hit: Found) -> float:
-    """Return the share of the query's words in *held*; a word that was completed counts as what it became."""
-    completed = {word for word in weights.keys() - held if any(word in term for term in hit.terms & held)}
-    return share_of(weights, held | completed)
-
-
 def _likeness(hit: Found) -> float:
     """Return how much of what meaning can add to the score of *hit* it does add, from 0 to 1."""
     weight = 1.0 - hit.why.get("lexical_weight", 1.0)
     if weight > 0:
         return min(1.0, float(hit.why.get("by_meaning", 0.0) / weight))
     return min(1.0, float(hit.why.get("vector", {}).get("score", 0.0)))
-
-
-def _likelihood(share: float, relative: float) -> float:
-    return 1 / (1 + math.exp(-(_BASE + _OF_SHARE * share + _OF_SCORE * relative * relative)))

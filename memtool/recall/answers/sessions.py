@@ -125,9 +125,11 @@ def answers_of_sessions(texts: Mapping[str, str], subject: Subject) -> list[Sess
         lines = [line for line in lines if line.role != TITLE] or lines  # a title, where there is nothing else
         if chosen := choose(subject.weights, lines, _JUDGED_BY):
             answers.append(SessionAnswer(ref, text, parse_session(text), lines, chosen))
-    terms = [_terms(answer) for answer in answers]
+    none = frozenset[str]()
+    terms = [none.union(*(terms_of(line.text) | terms_of(line.asked) for line in each.lines)) for each in answers]
     held = [sum(subject.weights[term] for term in each & subject.weights.keys()) for each in terms]
     best = sorted(held, reverse=True)[:2]
+    folded, said = fold(subject.text), subject.telling & terms_of(subject.text[:_BEGINNING])
     judged = []
     for answer, of_note, worth in zip(answers, terms, held, strict=True):
         others = best[1:] if worth == best[0] else best[:1]
@@ -136,18 +138,13 @@ def answers_of_sessions(texts: Mapping[str, str], subject: Subject) -> list[Sess
             share=subject.clues.held(of_note | terms_of(answer.note.draft.title))[1],
             shared=float(len(subject.telling & of_note)),
             ahead=worth - max(others, default=0.0),
-            file=float(_names_file(subject, answer.note.draft.files)),
+            file=float(any(_is_named(name, folded, said) for name in answer.note.draft.files)),
             words=subject.words,
             pasted=float(subject.kind is PromptKind.PASTED),
         )
         likely = likelihood(bounded(signs), subject.model)
         judged.append(answer._replace(likelihood=likely, signs=signs))
     return sorted(judged, key=lambda answer: -answer.likelihood)
-
-
-def _terms(answer: SessionAnswer) -> frozenset[str]:
-    """Return the terms of all that a note says, and of what the user had asked."""
-    return frozenset[str]().union(*(terms_of(line.text) | terms_of(line.asked) for line in answer.lines))
 
 
 def files_beside(note: SessionNote, statements: Sequence[Line]) -> tuple[str, ...]:
@@ -161,14 +158,8 @@ def _is_scratch(name: str) -> bool:
     return re.search(_SCRATCH, name) is not None
 
 
-def _names_file(subject: Subject, files: Sequence[str]) -> bool:
-    """Whether the prompt names one of *files*, or says its stem as a telling word where it begins."""
-    folded = fold(subject.text)
-    said = subject.telling & terms_of(subject.text[:_BEGINNING])
-    return any(_is_named(name, folded, said) for name in files)
-
-
 def _is_named(file: str, folded: str, said: AbstractSet[str]) -> bool:
+    """Whether the *folded* prompt names *file*, or has *said* its stem as a telling word where it begins."""
     path = PurePosixPath(fold(file))
     if len(path.name) >= _SHORTEST_NAME and path.name in folded:
         return True
@@ -184,25 +175,16 @@ def with_whole_words(lines: Sequence[Line], note: SessionNote, text: str, vault:
 
     What its owner has forgotten is left as it is, and so is what the source does not hold.
     """
-    cut = [line for line in lines if _is_cut(line)]
+    cut = [line for line in lines if line.role == ASKED and line.author == USER and line.text.endswith(_CUT)]
     typed = _typed(note.id, vault) if cut and note.id else []
     whole = {line: said for line in cut if (said := next(filter(None, (_found(line, each) for each in typed)), ""))}
-    if whole and _may_be_forgotten(note, text, db):
+    find = "SELECT 1 FROM chunk WHERE project IN (?, '') AND status = 'archived' LIMIT 1"
+    if whole and ("forgotten:" in text or db.execute(find, (note.project,)).fetchone() is not None):
         from memtool.index.lookup import forgotten_of_note  # few prompts come here, and a hook is short
 
         gone = forgotten_of_note(db, note.project, text)
         whole = {line: said for line, said in whole.items() if not gone.is_in(said)}
     return [line._replace(text=whole.get(line, line.text)) for line in lines]
-
-
-def _may_be_forgotten(note: SessionNote, text: str, db: Tables) -> bool:
-    """Whether anything of the session, or of its project, was forgotten."""
-    find = "SELECT 1 FROM chunk WHERE project IN (?, '') AND status = 'archived' LIMIT 1"
-    return "forgotten:" in text or db.execute(find, (note.project,)).fetchone() is not None
-
-
-def _is_cut(line: Line) -> bool:
-    return line.role == ASKED and line.author == USER and line.text.endswith(_CUT)
 
 
 def _typed(session: str, vault: Vault) -> list[str]:

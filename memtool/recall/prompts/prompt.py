@@ -135,7 +135,7 @@ def memories_for_prompt(
         sessions = _judged(answers.within(left), work, ledger, TASK.floor)
         chosen = [*own, *(hit for hit in sessions if not hit.left_out)][:limit]
         ids = dict(ledger.ids)
-        texts = _texts(chosen, asked.project, ids, ledger)
+        texts = [f"- {_text(hit)} ({_source(hit, asked.project)}) [{_line(hit, ids, ledger).id}]" for hit in chosen]
         over = _units(_block(texts, reminder, work)) - room
         if over <= 0:
             break
@@ -286,17 +286,16 @@ def _text(hit: Recalled) -> str:
     if hit.memory.kind == FACT:
         return said
     if hit.statements:
-        statements = BETWEEN.join(map(_statement, hit.statements))
+        statements = BETWEEN.join(
+            (f"{USER}: " if line.author == USER and line.role != OPEN else "") + defused(line.text)
+            for line in hit.statements
+        )
         return f"{statements} [files: {', '.join(map(defused, hit.files))}]" if hit.files else statements
     said, _ = signed_by(said)
     title = cut(defused(hit.memory.title), limits.LONGEST_TITLE)
     if not said or said.casefold() in title.casefold():
         return title
     return said if title.casefold() in said.casefold() else f"{title}: {said}"
-
-
-def _statement(line: Line) -> str:
-    return f"{USER}: {defused(line.text)}" if line.author == USER and line.role != OPEN else defused(line.text)
 
 
 def _source(hit: Recalled, project: str) -> str:
@@ -311,11 +310,6 @@ def _source(hit: Recalled, project: str) -> str:
     review = cut(hit.review, limits.LONGEST_MARK)
     about = (category, named(author), other, memory.date, review, where, memory.fact_id)
     return defused(", ".join(filter(None, about)))
-
-
-def _texts(hits: Iterable[Recalled], project: str, ids: dict[str, int], ledger: Ledger) -> list[str]:
-    """Return the lines of the block; their short ids are added to *ids*."""
-    return [f"- {_text(hit)} ({_source(hit, project)}) [{_line(hit, ids, ledger).id}]" for hit in hits]
 
 
 def _block(lines: list[str], reminder: str, work: Workspace) -> str:

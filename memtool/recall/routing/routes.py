@@ -67,7 +67,12 @@ def read_routing(vault: Vault) -> Routing:
     """Return the routes of *vault* as its files say them now. Nothing in them is an error; see `findings`."""
     areas = read_areas(vault)
     findings = [finding for area in areas for finding in area.findings]
-    routes = [route for area in areas for route in _area_routes(area)]
+    routes = [
+        Route(kind, trigger.text, area.refs, area.ref, trigger.line)
+        for area in areas
+        for kind, triggers in ((WORD, area.words), (GLOB, area.globs))
+        for trigger in triggers
+    ]
     for found in (_table_routes, _map_routes):
         routes += _leading_somewhere(vault, found(vault, findings), findings)
     return Routing((*routes, *_pages(vault)), tuple(areas), tuple(findings))
@@ -150,12 +155,6 @@ def _globbing(routing: Routing, paths: Sequence[str]) -> list[Route]:
     tries = product(paths, (route for route in routing.routes if route.kind == GLOB))
     found = (route for path, route in islice(tries, limits.MOST_GLOB_TRIES) if matches_glob(route.trigger, path))
     return list(dict.fromkeys(found))
-
-
-def _area_routes(area: Area) -> Iterator[Route]:
-    for kind, triggers in ((WORD, area.words), (GLOB, area.globs)):
-        for trigger in triggers:
-            yield Route(kind, trigger.text, area.refs, area.ref, trigger.line)
 
 
 def _table_routes(vault: Vault, findings: list[TriggerProblem]) -> Iterator[Route]:

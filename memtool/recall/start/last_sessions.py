@@ -200,7 +200,11 @@ def still_open(sessions: Sequence[PastSession]) -> list[Said]:
     found = []
     for at, session in enumerate(sessions):
         lines = (line for line in session.lines if line.role == OPEN)
-        items = [Said(session.when, session.ref, line) for line in lines if not (at and _asks(line))]
+        items = [
+            Said(session.when, session.ref, line)
+            for line in lines
+            if not (at and line.author == AGENT and line.text.endswith(_MARKS))
+        ]
         found += [item for item in items if not is_said(words(item.line.text), later, _SAID)]
         later += [words(line.text) for line in session.lines]
     return found
@@ -272,10 +276,6 @@ def _turn_of_taking(lines: Sequence[Line]) -> Callable[[Line], tuple[int, int]]:
     return lambda line: place[line.number]
 
 
-def _asks(line: Line) -> bool:
-    return line.author == AGENT and line.text.endswith(_MARKS)
-
-
 def _is_over(text: str) -> bool:
     """Return whether an agent asked or offered something, or gives an order, which it mostly quotes from a page."""
     return text.endswith(_MARKS) or begins_with("offer", text) or gives_order(text)
@@ -324,7 +324,11 @@ def standing_notes(vault: Vault, project: str) -> list[tuple[str, str]] | None:
     rows = listed.get(project, [])
     if not listed or not isinstance(rows, list):
         return None
-    return [(row[0], row[1]) for row in rows if isinstance(row, list) and len(row) == 2 and all(map(_is_text, row))]
+    return [
+        (row[0], row[1])
+        for row in rows
+        if isinstance(row, list) and len(row) == 2 and all(isinstance(each, str) for each in row)
+    ]
 
 
 def holds_standing(content: bytes) -> bool:
@@ -369,10 +373,6 @@ def _labels() -> tuple[bytes, ...]:
     """Return what stands above decisions, rules and open items, in any language and any version of the note."""
     words = [word for name in STANDING.values() for word in all_labels("session")[name]]
     return tuple(form.format(word).encode() for word in words for form in ("\n## {}", ". **{}**"))
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
 
 
 def _read(vault: Vault, name: str) -> dict[str, Any]:

@@ -38,7 +38,9 @@ def project_state(work: Workspace) -> dict[str, Any]:
     parts = remembered(work, area.name, wanted)
     sessions = read_sessions(work.vault, area.name, wanted.sessions)
     told = [_told(session, _ROOM if at else _LAST_ROOM) for at, session in enumerate(sessions)]
-    of_decisions = [line for part in parts for line in _lines(part) if part.kind == "decisions" or _is_decision(line)]
+    of_decisions = [
+        line for part in parts for line in _lines(part) if part.kind == "decisions" or line.category == DECISION
+    ]
     decisions = [_statement(line) for line in of_decisions]
     return {
         **state,
@@ -53,10 +55,6 @@ def project_state(work: Workspace) -> dict[str, Any]:
         "recent_sessions": told[1:],
         "more": [name for name, kind in _LISTS.items() if any(part.left_out for part in parts if part.kind == kind)],
     }
-
-
-def _is_decision(line: BlockLine) -> bool:
-    return line.category == DECISION
 
 
 def _statements(parts: Sequence[BlockPart], kinds: Sequence[str]) -> list[dict[str, str]]:

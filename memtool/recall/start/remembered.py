@@ -97,6 +97,7 @@ def remembered(
     if project:
         area = area_folder(project)
         most = wanted.lines_in_full
+        rules = read_excerpt(vault, f"{area}/rules.md", now.tzinfo)
         decisions = _decisions(vault, f"{area}/decisions/", now, most)
         facts = _facts(vault, facts_ref(project), now, 0.1, label["too_many"], most=most)
         sessions = read_sessions(vault, project, max(_LAST_SESSIONS, wanted.sessions), besides, older=_OLDER_SESSIONS)
@@ -110,7 +111,10 @@ def remembered(
         left_open = sorted(still_open(sessions), key=lambda item: not mentioned("urgent", item.line.text))
         parts |= {
             "summary": [("project", summary)],
-            "rules": [("rules", _rules(vault, f"{area}/rules.md", now)), ("asked_for", standing(RULE))],
+            "rules": [
+                ("rules", note_part(rules, 0.1, [rules.body]) if rules else None),
+                ("asked_for", standing(RULE)),
+            ],
             "decisions": [("decisions", decisions), ("decided", standing(DECISION))],
             "facts": [("facts", facts)],
             "open": [
@@ -184,11 +188,6 @@ def _summary(vault: Vault, ref: str, now: datetime) -> BlockPart | None:
     shortest = note.fields.get("summary") or first_sentence(body)
     whole = body if any(says_something(line) for line in body.split("\n")) else shortest
     return note_part(note, 0.08, [whole, overview(whole), shortest])
-
-
-def _rules(vault: Vault, ref: str, now: datetime) -> BlockPart | None:
-    note = read_excerpt(vault, ref, now.tzinfo)
-    return note_part(note, 0.1, [note.body]) if note else None
 
 
 def _decisions(vault: Vault, ref: str, now: datetime, most: int) -> BlockPart:

@@ -87,7 +87,7 @@ def session_context(
     said = said_to_client(work.folder, work.client_folder, work.home)
     besides = note_of(work.vault, session_id) if session_id else ""
     parts = remembered(work, project, wanted, said=said, besides=besides, with_memory=with_memory)
-    known = {part.title: _digests(part) for part in parts}
+    known = {part.title: " ".join(dict.fromkeys(map(_digest, part.lines))) for part in parts}
     named = dict(ids or {})
     parts = [_with_ids(part, named) for part in parts]
     budget = EVERYTHING if whole else min(wanted.session_tokens, MOST_TOKENS)
@@ -139,10 +139,6 @@ def _news(parts: Iterable[BlockPart], given: Mapping[str, str]) -> Iterable[Bloc
         if new:
             new = tuple(line._replace(text=re.sub(f"^{JOINED}", "  - ", line.text)) for line in new)
             yield part._replace(levels=(new,), made_for=None)
-
-
-def _digests(part: BlockPart) -> str:
-    return " ".join(dict.fromkeys(map(_digest, part.lines)))
 
 
 def _digest(line: BlockLine) -> str:
