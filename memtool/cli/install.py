@@ -260,7 +260,7 @@ def _as_text(client: AgentSetup, target: Target, vault: Vault, planned: Plan, *,
         else f"{client.title} now works with memtool: {parts}. {_STARTS[client.reads_at_once]}",
         f"{'Would change' if dry_run else 'Changed'}: {files_of(planned, target.home)}.{kept}",
         f"{written} the vault at {where}{made if is_new else ''}{named}.",
-        f"Cost: {_cost(target, vault) if client.client.recalls and 'hooks' in planned.parts else _ON_REQUEST}",
+        f"Cost: {_cost(target, vault) if client.row.recalls and 'hooks' in planned.parts else _ON_REQUEST}",
         f"To install: memtool install {client.name}{project}, with the same options. The changes line by line:"
         if dry_run
         else f"To undo: memtool uninstall {client.name}{project}",

@@ -97,18 +97,18 @@ class AgentSetup:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.client: Client = CLIENTS[name]
-        self.title = self.client.title
+        self.row: Client = CLIENTS[name]
+        self.title = self.row.title
 
     def parts(self) -> tuple[AgentPart, ...]:
         """Return the parts that the agent can have."""
-        client = self.client
-        is_hinting = client.hooks and any(event.part == HINTS for event in client.hooks.events)
+        row = self.row
+        is_hinting = row.hooks and any(event.part == HINTS for event in row.hooks.events)
         recalls = "capture each session and give it its project's memory"
         return (
-            *([AgentPart(HOOKS, recalls if client.recalls else "capture each session")] if client.hooks else []),
+            *([AgentPart(HOOKS, recalls if row.recalls else "capture each session")] if row.hooks else []),
             AgentPart("mcp", "let the model search and save memories itself"),
-            *([AgentPart("skills", "commands to remember, recall and forget")] if client.reads_skills else []),
+            *([AgentPart("skills", "commands to remember, recall and forget")] if row.reads_skills else []),
             AgentPart("instructions", "tell the model when to use its memory", is_default=self.needs_instructions()),
             *([AgentPart(HINTS, "show the rules that name a file before it is edited", is_default=False)]
               if is_hinting else []),
@@ -123,11 +123,11 @@ class AgentSetup:
             BadSetting: the home folder is unknown, or the vault's path cannot be written into settings.
         """
         found: list[Share] = [*self._hook_shares(target)]
-        if self.client.mcp and (entry := self._mcp_share(self.client.mcp, target)):
+        if self.row.mcp and (entry := self._mcp_share(self.row.mcp, target)):
             found.append(entry)
         if path := self.instructions_path(target):
             found.append(Block("instructions", path, target.instructions()))
-        if self.client.reads_skills and target.project is None:
+        if self.row.reads_skills and target.project is None:
             # Many agents share this folder, so the mark names none of them.
             found += skill_files(target.home / ".agents" / "skills", "…")
         return found
@@ -139,8 +139,8 @@ class AgentSetup:
     def notices(self, target: Target, planned: Plan) -> Iterable[str]:
         """Give what else the user should know after `install`."""
         parts = {part for change in planned.changes for part in change.parts}
-        if self.client.remark and parts & ({HOOKS, HINTS} if self.client.hooks else {"mcp"}):
-            yield self.client.remark
+        if self.row.remark and parts & ({HOOKS, HINTS} if self.row.hooks else {"mcp"}):
+            yield self.row.remark
         if target.project and parts & {HOOKS, HINTS, "mcp"}:
             yield "the files in the project name places of this machine: keep them out of git"
 
@@ -153,7 +153,7 @@ class AgentSetup:
         path = self.instructions_path(target)
         found: set[str] = set()
         for other in (AgentSetup(name) for name in AGENTS if name not in (self.name, CLAUDE_CODE)):
-            reads = {"skills"} if other.client.reads_skills and target.project is None else set()
+            reads = {"skills"} if other.row.reads_skills and target.project is None else set()
             if path and other.needs_instructions() and other.instructions_path(target) == path:
                 reads.add("instructions")
             if not reads <= found and other.is_in(target):
@@ -186,10 +186,10 @@ class AgentSetup:
 
     def folder(self, target: Target) -> Path:
         """Return the agent's folder."""
-        client = self.client
-        if client.variable and (named := target.environ.get(client.variable)):
+        row = self.row
+        if row.variable and (named := target.environ.get(row.variable)):
             return Path(named).absolute()
-        place = {"darwin": client.mac, "win32": client.windows}.get(sys.platform) or client.folder
+        place = {"darwin": row.mac, "win32": row.windows}.get(sys.platform) or row.folder
         if place.startswith(".config/") and (config := target.environ.get("XDG_CONFIG_HOME")):
             return Path(config).absolute() / place.removeprefix(".config/")
         return target.home / place
@@ -200,7 +200,7 @@ class AgentSetup:
         return target.project / place.project if place.project else None
 
     def _hook_shares(self, target: Target) -> Iterator[Share]:
-        hooks = self.client.hooks
+        hooks = self.row.hooks
         path = self._path(hooks, target) if hooks else None
         if hooks is None or path is None:
             return
@@ -226,17 +226,17 @@ class AgentSetup:
 
     def needs_instructions(self) -> bool:
         """Return whether the agent gets instructions without being asked: where its hooks give nothing."""
-        return bool(self.client.instructions) and not self.client.recalls
+        return bool(self.row.instructions) and not self.row.recalls
 
     def instructions_path(self, target: Target) -> Path | None:
         """Return the path of the file of instructions that the agent reads; None if it has none."""
-        name = self.client.project_instructions if target.project else self.client.instructions
+        name = self.row.project_instructions if target.project else self.row.instructions
         path = (target.project or self.folder(target)) / name
-        return path if name and (path.exists() or not self.client.adds_to_instructions) else None
+        return path if name and (path.exists() or not self.row.adds_to_instructions) else None
 
     def is_in(self, target: Target) -> bool:
         """Return whether the agent has memtool's server or hooks."""
-        entry = self._mcp_share(self.client.mcp, target) if self.client.mcp else None
+        entry = self._mcp_share(self.row.mcp, target) if self.row.mcp else None
         for share in (*self._hook_shares(target), *([entry] if entry else [])):
             with suppress(MemtoolError, ValueError):  # a file that cannot be read is another agent's matter
                 if has_share(share, share.read()):

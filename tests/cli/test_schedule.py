@@ -68,7 +68,7 @@ def test_status_tells_of_a_run_that_failed_and_of_a_system_that_forgot(
     assert "schedule: installed for systemd; it has not run yet" in memtool("doctor").out
     assert "systemd still consolidates each week" in memtool("uninstall", "claude-code").err
     (system.folder / "systemctl.state").unlink()
-    assert "schedule: systemd no longer knows what was set up" in memtool("doctor").out
+    assert "schedule: systemd no longer has the schedule" in memtool("doctor").out
     monkeypatch.setattr("memtool.consolidate.run.read_sessions", full)
     assert memtool("consolidate", "--week", "last").code == 26
     status = memtool("schedule", "status")
