@@ -15,9 +15,9 @@ from memtool.named_tuple import NamedTuple
 from memtool.text.frontmatter import split_front_matter
 from memtool.vault.session_text import joined_lines, quoted_lines, read_line
 
-BULLET = re.compile(r"(\s*)[-*+] +")
+_BULLET = r"(\s*)[-*+] +"
 _CLOSING = {"`": "`", '"': '"', "[": "]", "(": ")"}
-_FIELD = re.compile(r"(?![\s#]|-(?:\s|$))([^:]+):(?:\s|$)")
+_FIELD = r"(?![\s#]|-(?:\s|$))([^:]+):(?:\s|$)"
 _TAIL = ("files", "links")
 
 
@@ -30,12 +30,14 @@ class NoteBlock(NamedTuple):
         lines: without their line feeds.
         part: the key, also of a second part of its kind, without the name of a section.
         number: of its first line in the note, from 1; 0 for a block that was not read from one.
+        text: of its first line, without the signs of its part; of a section, its name.
     """
 
     key: str
     lines: tuple[str, ...]
     part: str = ""
     number: int = 0
+    text: str = ""
 
     @property
     def kind(self) -> str:
@@ -61,7 +63,7 @@ class NoteItem(NamedTuple):
     @property
     def is_bullet(self) -> bool:
         """Whether it is a bullet."""
-        return BULLET.match(self.lines[0]) is not None
+        return re.match(_BULLET, self.lines[0]) is not None
 
 
 class Parts(NamedTuple):
@@ -74,20 +76,24 @@ class Parts(NamedTuple):
 def split_session(text: str) -> Parts:
     """Return *text*, without a byte order mark, in blocks; their lines, joined by line feeds, are the text again."""
     text = text.removeprefix("\ufeff")
-    lines = text.split("\n")
-    start = split_front_matter(text)[1] - 1
-    matter = _matter_blocks(lines[:start])
-    if not any(block.key for block in matter):  # prose between two rules
-        return Parts([], list(_body_blocks(lines)))
-    body = (block._replace(number=block.number + start) for block in _body_blocks(lines[start:]))
-    return Parts(matter, list(body))
+    body = list(body_blocks(text))
+    above = text.split("\n")[: body[0].number - 1]
+    return Parts(_matter_blocks(above) if above else [], body)
+
+
+def body_blocks(text: str) -> Iterator[NoteBlock]:
+    """Give the blocks of *text* below its front matter; all of it, if what begins like one is prose between rules."""
+    lines, start = text.split("\n"), split_front_matter(text)[1] - 1
+    if not any(re.match(_FIELD, line) for line in lines[:start]):
+        start = 0
+    yield from _body_blocks(lines[start:], start + 1)
 
 
 def _matter_blocks(lines: Sequence[str]) -> list[NoteBlock]:
     """Return the front matter *lines* as blocks: one for each field, with the lines on which its value goes on."""
     blocks: list[NoteBlock] = []
     seen: set[str] = set()
-    fields = [(at, f"matter:{match[1].strip()}") for at, line in enumerate(lines) if (match := _FIELD.match(line))]
+    fields = [(at, f"matter:{match[1].strip()}") for at, line in enumerate(lines) if (match := re.match(_FIELD, line))]
     starts = [(0, ""), *fields]
     for (start, key), (stop, _) in zip(starts, [*fields, (len(lines), "")], strict=True):
         end = start
@@ -101,12 +107,13 @@ def _matter_blocks(lines: Sequence[str]) -> list[NoteBlock]:
     return blocks
 
 
-def _body_blocks(lines: Sequence[str]) -> Iterator[NoteBlock]:
+def _body_blocks(lines: Sequence[str], number: int) -> Iterator[NoteBlock]:
     quoted = quoted_lines(lines)
     seen: set[str] = set()
     at, is_head, summary_end = 0, True, 0
     while at < len(lines):
-        part, name, _ = ("", "", "") if quoted[at] else read_line(lines[at].rstrip())
+        line = "" if quoted[at] else lines[at].rstrip()
+        part, name, said = read_line(line) if line else ("", "", "")
         key, end = part if part in ("title", "asked", *_TAIL) else "", at + 1
         if part == "section":
             key, end = f"section:{name}", _end_of_section(lines, at, quoted)
@@ -118,7 +125,9 @@ def _body_blocks(lines: Sequence[str]) -> Iterator[NoteBlock]:
         elif key == "title":
             summary_end = 0
         is_head = is_head and part not in ("section", "heading", *_TAIL)
-        yield NoteBlock("" if key in seen else key, tuple(lines[at:end]), part, at + 1)
+        yield NoteBlock(
+            "" if key in seen else key, tuple(lines[at:end]), part, number + at, name if part == "section" else said
+        )
         seen.add(key)
         at = end
 
@@ -131,7 +140,8 @@ def _end_of_section(lines: Sequence[str], start: int, quoted: Sequence[bool]) ->
     """Return the line after the section that begins at *start*: at the next heading, or the files."""
     end = at = start + 1
     while at < len(lines):
-        if not quoted[at] and read_line(lines[at].rstrip())[0] in ("section", "heading", "title", *_TAIL):
+        may_end = lines[at].startswith(("#", "**")) and not quoted[at]  # reading each line would take most of the time
+        if may_end and read_line(lines[at].rstrip())[0] in ("section", "heading", "title", *_TAIL):
             break
         at += 1
         if lines[at - 1].strip():
@@ -146,12 +156,12 @@ def items_in(section: NoteBlock | None) -> list[NoteItem]:
     lines, quoted = section.lines[1:], quoted_lines(section.lines)[1:]
     groups: list[list[list[str]]] = []  # of each item its own lines, and those of each bullet below it
     for line, is_quoted in zip(lines, quoted, strict=True):
-        bullet = None if is_quoted else BULLET.match(line)
+        bullet = None if is_quoted else re.match(_BULLET, line)
         if not groups or (bullet and not bullet[1]):
             groups.append([[line]])
-        elif bullet and BULLET.match(groups[-1][0][0]):
+        elif bullet and re.match(_BULLET, groups[-1][0][0]):
             groups[-1].append([line])
-        elif is_quoted or not line.strip() or line[0] in " \t" or not BULLET.match(groups[-1][0][0]):
+        elif is_quoted or not line.strip() or line[0] in " \t" or not re.match(_BULLET, groups[-1][0][0]):
             groups[-1][-1].append(line)
         else:
             groups.append([[line]])
@@ -207,4 +217,4 @@ def without_gaps(pairs: Iterable[tuple[NoteBlock, NoteBlock | None]]) -> list[No
 
 def says_of(lines: Iterable[str]) -> str:
     """Return the text of *lines* without their layout."""
-    return BULLET.sub("", " " + " ".join(" ".join(lines).split()), count=1).strip()
+    return re.sub(_BULLET, "", " " + " ".join(" ".join(lines).split()), count=1).strip()

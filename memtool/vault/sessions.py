@@ -18,7 +18,7 @@ from memtool.text.lines import one_line, shortened
 from memtool.text.markdown import find_links, link
 from memtool.vault import limits
 from memtool.vault.authors import AGENT, ASKED, COMMAND, SUMMARY, TITLE, USER
-from memtool.vault.session_parts import NoteBlock, said_lines, split_session
+from memtool.vault.session_parts import NoteBlock, body_blocks, said_lines
 from memtool.vault.session_text import (
     SECTIONS,
     Line as Line,  # noqa: PLC0414  (readers of notes find it here)
@@ -258,30 +258,29 @@ def _parts(text: str, heading: str = "") -> Iterator[tuple[str, Line]]:
     if bullet_in(text.lstrip("\r\n").partition("\n")[0]):  # a part of a note may begin within a section
         section = names_of_labels().get(heading.rpartition(" > ")[2].casefold(), "done")
         text, above = f"## {labels_in('session', 'en').get(section, section)}\n{text}", 1
-    for block in split_session(text.replace("\r\n", "\n")).body:
-        number, (_, _, value) = block.number - above, read_line(block.lines[0].rstrip())
-        if block.part == "section":
-            yield from _statements(block._replace(number=number))
-        elif block.part == "summary":
-            yield "summary", Line(unescaped_line(value), SUMMARY, number=number)
-        elif block.part in _ROLES_OF_PARTS and (block.key or block.part != TITLE) and value:
-            role = _ROLES_OF_PARTS[block.part]
-            yield block.part, Line(value, role, author_of_prompt(value) if role == ASKED else AGENT, number=number)
+    for block in body_blocks(text.removeprefix("\ufeff").replace("\r\n", "\n")):
+        part, value, number = block.part, block.text, block.number - above
+        if part == "section":
+            yield from _statements(block, above)
+        elif part == "summary":
+            yield part, Line(unescaped_line(value), SUMMARY, number=number)
+        elif part in _ROLES_OF_PARTS and (block.key or part != TITLE) and value:
+            role = _ROLES_OF_PARTS[part]
+            yield part, Line(value, role, author_of_prompt(value) if role == ASKED else AGENT, number=number)
 
 
-def _statements(block: NoteBlock) -> Iterator[tuple[str, Line]]:
-    """Give the statements of a section; those below a prompt know it."""
-    section, above = read_line(block.lines[0].rstrip())[1], ""
-    for number, line in said_lines(block):
-        part, _, value = read_line(line)
+def _statements(section: NoteBlock, above: int) -> Iterator[tuple[str, Line]]:
+    """Give the statements of a *section*, numbered without the lines *above*; those below a prompt know it."""
+    prompt = ""
+    for number, line in said_lines(section):
         is_below = line[:1] in (" ", "\t")
-        if part == "bullet" and value:
-            asked = above if is_below else ""
-            said = read_statement(section, value, is_below=bool(asked))
-            above = said.text if said.role == ASKED else above if is_below else ""
-            yield "line", said._replace(number=number, asked="" if said.role == ASKED else asked)
-        elif part == "asked":
-            yield part, Line(value, ASKED, author_of_prompt(value), number=number)
+        if value := bullet_in(line):
+            asked = prompt if is_below else ""
+            said = read_statement(section.text, value, is_below=bool(asked))
+            prompt = said.text if said.role == ASKED else prompt if is_below else ""
+            yield "line", said._replace(number=number - above, asked="" if said.role == ASKED else asked)
+        elif "“" in line and (read := read_line(line))[0] == "asked":
+            yield "asked", Line(read[2], ASKED, author_of_prompt(read[2]), number=number - above)
 
 
 def _files(draft: Draft, more: str) -> str:
