@@ -22,7 +22,7 @@ from memtool.text.statements import statements
 from memtool.vault.authors import AGENT, FIX
 from memtool.vault.sessions import Line
 
-_WIDEST_COMMAND, _WIDEST_ERROR, _WIDEST_LINE, _WIDEST_SAID = 80, 80, 80, 220  # columns
+_WIDEST, _WIDEST_SAID = 80, 220  # columns of a command, an error or a line; of what was said
 _MOST = 3  # sentences that say what was changed
 _LEAST, _ANNOUNCED = 0.5, 0.6  # value of such a sentence; factor of one that announces
 _NAMES = re.compile(r"[A-Za-z_$][\w$]*(?:(?:[./-]|::)+[\w$]+)*")
@@ -74,9 +74,9 @@ def _fix(turns: Sequence[Turn], failure: _Failure, passed: _Place, command: str)
         return None
     error = max(failure.lines, key=lambda line: (len(_names(line) & _names(f"{changed} {said}")), -width(line)))
     edit = next((edit for edit in edits if base_name(edit.file).casefold() in _names(error)), edits[-1])
-    line = f": `{shortened(edit.line, _WIDEST_LINE).replace('`', '')}`" if edit.line else ""
-    told = shortened(error, _WIDEST_ERROR).replace(" → ", " -> ")
-    text = f"`{cut(command, _WIDEST_COMMAND)}`: “{told}” → {said} → {base_name(edit.file)}{line} ✓ passed"
+    line = f": `{shortened(edit.line, _WIDEST).replace('`', '')}`" if edit.line else ""
+    told = shortened(error, _WIDEST).replace(" → ", " -> ")
+    text = f"`{cut(command, _WIDEST)}`: “{told}” → {said} → {base_name(edit.file)}{line} ✓ passed"
     return Line(text, FIX, AGENT, passed[0] + 1)
 
 

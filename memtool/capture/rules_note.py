@@ -1,6 +1,8 @@
 """The note of a session, made of its turns without a model. Pure.
 
 Everything in it was said. A role is claimed only where it is sure; all else is what the user asked and what came of it.
+The title is a commit or a plan that was carried out, else a sentence of the agent, else one that the user began with:
+of each kind the one that shares most with what was typed, answered and edited. It is never cut but before a clause.
 """
 
 from __future__ import annotations
@@ -34,18 +36,38 @@ from memtool.vault.sessions import Draft, Line
 
 _CLOSING, _LEAST_CLOSING = 6, 16  # sentences at the end, among them the closing question; its columns
 _ROOM, _LEAST_ROOM = 1_900, 700  # columns of the lines of a note; of what came of it at least
-_WIDEST_ASKED, _WIDEST_BEGINNING, _LEAST_BEGINNING = (
-    220,
-    90,
-    10,
-)  # columns of what the session began with, and of any other prompt, at least
+_WIDEST_ASKED = 220  # columns of what the session began with
+_WIDEST_BEGINNING, _LEAST_BEGINNING = 90, 10  # columns of any other prompt
 _MOST_FIXES, _MOST_OPEN, _MOST_COMMANDS, _MOST_FILES = 3, 3, 3, 5
 _WIDEST_OPEN, _WIDEST_COMMAND = 300, 100
-_SIDE_QUESTION, _SHORT = 48, 24  # columns of a first prompt that the session is not about
+_SIDE_QUESTION, _SHORT = (
+    48,
+    24,
+)  # columns of a first question that the session is not about; of a prompt that tells nothing
 _TELLS_FROM = 24  # bytes, eight Chinese characters; a shorter prompt ("yes", "commit") goes on with the one before
 _TALK = 2  # turns
 _CLAUSE_END = re.compile(r"(?<=[.!?])\s|[,;:] |[，。；：！？、]| [-–—] | \(")
 _SECTIONS = (DECISION, RULE, FIX, "", OPEN, COMMAND)
+
+# Of titles.
+_WIDEST, _LEAST, _LEAST_CUT, _LEAST_WORDS = 70, 20, 28, 3  # columns of a title and of a clause; words
+_TELLS_LITTLE = 32  # columns of a prompt that does not say where
+_FIRST, _BEGUN = 6, 3  # sentences of an answer, of the first prompt
+_ASKED, _TELLS = 0.4, 1.5  # weight of a question; of what was done, or names something
+_UNTOLD_BRANCHES = frozenset({"main", "master", "develop", "trunk", "HEAD"})
+_CLAUSES = (
+    re.compile(r"[;；，。]| [-–—] | \(|（|——|, "),
+    re.compile(r" (?:and|but|to|by|so|for|with|using|because|even|since|that|which|where|while|after|before|without) "),
+)
+_LEANS = re.compile(  # on what it goes on with
+    r"(?:When|If|While|Since|Once|After|Before|As|Because|Although|Instead|However|With|In|On|For|To|Try|I|You|We|Here"
+    r"|All|Everything)\b"
+)
+_UNFINISHED = re.compile(r"\b(?:between|both|either|an?|and|are|at|from|in|is|of|on|or|the|to|with)$")
+_SPEAKER = re.compile(r"^(?:I|We)(?:'ve| have)? (?=\w+ed\b)")  # "I've updated …"
+_PAST = re.compile(r"^(?:[A-Z]?[a-z]+ed|Built|Made|Wr[io]t\w+|Found|Set)\b|\bnow\b|已|完成")
+_LABELLED = re.compile(r"\W|\d+\.|[^:：]{1,24}[:：]\s|[\w/.-]+/[\w/.-]+ ")  # "Option 1: …", a path
+_WORD = re.compile(r"(?<![\w./(`-])[^\W\d_]+(?![\w./(-])")
 
 
 def write_by_rules(turns: Sequence[Turn], *, branch: str = "", language: str = "en") -> Draft:
@@ -143,26 +165,6 @@ def _commands(turns: Sequence[Turn]) -> Iterator[Line]:
     yield from [line for line in passed if width(line.text) <= _WIDEST_COMMAND][-_MOST_COMMANDS:]
 
 
-_WIDEST, _LEAST, _LEAST_CUT, _LEAST_WORDS = 70, 20, 28, 3  # columns of a title and of a clause; words
-_SIDE_PROMPT, _TELLS_LITTLE = 24, 32  # columns of a prompt that tells nothing, that does not say where
-_FIRST, _BEGUN = 6, 3  # sentences of an answer, of the first prompt
-_ASKED, _TELLS = 0.4, 1.5  # weight of a question; of what was done, or names something
-_UNTOLD_BRANCHES = frozenset({"main", "master", "develop", "trunk", "HEAD"})
-_CLAUSES = (
-    re.compile(r"[;；，。]| [-–—] | \(|（|——|, "),
-    re.compile(r" (?:and|but|to|by|so|for|with|using|because|even|since|that|which|where|while|after|before|without) "),
-)
-_LEANS = re.compile(  # on what it goes on with
-    r"(?:When|If|While|Since|Once|After|Before|As|Because|Although|Instead|However|With|In|On|For|To|Try|I|You|We|Here"
-    r"|All|Everything)\b"
-)
-_UNFINISHED = re.compile(r"\b(?:between|both|either|an?|and|are|at|from|in|is|of|on|or|the|to|with)$")
-_SPEAKER = re.compile(r"^(?:I|We)(?:'ve| have)? (?=\w+ed\b)")  # "I've updated …"
-_PAST = re.compile(r"^(?:[A-Z]?[a-z]+ed|Built|Made|Wr[io]t\w+|Found|Set)\b|\bnow\b|已|完成")
-_LABELLED = re.compile(r"\W|\d+\.|[^:：]{1,24}[:：]\s|[\w/.-]+/[\w/.-]+ ")  # "Option 1: …", a path
-_WORD = re.compile(r"(?<![\w./(`-])[^\W\d_]+(?![\w./(-])")
-
-
 class _Candidate(NamedTuple):
     """A *text* that may be a title, how much it counts, and its turn."""
 
@@ -244,7 +246,7 @@ def _says_by_itself(text: str) -> bool:
 
 def _first(turns: Sequence[Turn]) -> Turn:
     """Return the first turn whose prompt tells something."""
-    return next((turn for turn in turns if width(own_words(turn)) > _SIDE_PROMPT), Turn())
+    return next((turn for turn in turns if width(own_words(turn)) > _SHORT), Turn())
 
 
 def _begun(turns: Sequence[Turn]) -> Iterator[_Candidate]:

@@ -470,16 +470,6 @@ def test_a_model_that_is_missing_is_said_and_not_tried_again(desk: Desk, monkeyp
     assert "not installed" in told[0].message
 
 
-def test_a_model_is_asked_before_a_compaction_and_not_after_it(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    model = with_model(desk, monkeypatch, GOOD)
-    path = write_transcript(desk.home / "one.jsonl", TALK)
-    for event in ("Stop", "PostCompact", "PreCompact", "PostCompact"):
-        desk.put(path, event, compaction="<summary>Refunds are idempotent now, 退款幂等。</summary>")
-        desk.drain()
-        assert model.asked == (event == "PreCompact" or bool(model.turns))
-    assert model.asked == 1
-
-
 @pytest.mark.slow
 def test_a_vault_that_cannot_be_written_keeps_the_job(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> None:
