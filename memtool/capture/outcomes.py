@@ -27,7 +27,7 @@ _PLACES = (3.0, 1.4, 1.2, 1.2, 1.2, 1.2)  # of the first statements
 _MESSAGE = (600, 0.6)  # columns up to which a message has its full value, and how fast that falls beyond
 _RISE, _LAST = 0.5, 2.0  # what the first turn says, rising to 1 with the last; that one counts double
 _FEW, _WIDEST_LIST = 6, 160  # items, and columns, of a list that is one statement
-_SHORTEST, _WIDEST = 24, 240  # columns of a statement
+_SHORTEST, _SHORTEST_WIDE, _WIDEST = 24, 16, 240  # columns of a statement; a Chinese one says more in as many
 _DENSITY = 0.45
 _CROWD = 0.6  # how much less each further statement of a turn is worth
 _MOST = 6  # statements of a turn
@@ -164,7 +164,8 @@ def _says_nothing(each: Statement) -> bool:
     text = each.text
     if text.endswith((":", "：")) or begins_with("announcement", text) or text.startswith(("...", "…")):
         return True
-    return is_question(text) or (width(text) < _SHORTEST and not each.codes and not names_something(text))
+    is_short = width(text) < (_SHORTEST if text.isascii() else _SHORTEST_WIDE)
+    return is_question(text) or (is_short and not each.codes and not names_something(text))
 
 
 def _value(each: Statement, at: int) -> float:

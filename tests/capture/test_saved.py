@@ -73,7 +73,7 @@ def test_the_note_of_a_session_leaves_out_what_it_saved(desk: Desk, tmp_path: Pa
         answer("The order model is in src/order.ts; its ids are ULIDs. All 12 tests of the orders pass."),
         prompt("Let tokens live longer, 因为客服要求。"),
         *edit("/src/shop/token.ts", "two"),
-        answer("Access tokens live 24 hours now, because support asked for it."),
+        answer("Access tokens live 24 hours now, as support asked. A refresh token in the cookie lives 7 days."),
         prompt("And the cache?"),
         *edit("/src/shop/cache.ts", "three"),
         answer("The cache lives one hour now, 因为价格会变。"),
@@ -83,7 +83,7 @@ def test_the_note_of_a_session_leaves_out_what_it_saved(desk: Desk, tmp_path: Pa
     desk.drain()
     (place,) = (desk.vault.root / "sessions").glob("*.md")
     before = parse_session(place.read_text(encoding="utf-8"))
-    line = next(each for each in before.draft.lines if "24 hours" in each.text)
+    line = next(each for each in before.draft.lines if "7 days" in each.text)
     desk.remember(line.text, project=before.project, source=SESSION, category="decision")
     place.unlink()
     desk.put(path, "capture")
