@@ -228,7 +228,7 @@ def test_a_fact_may_say_what_a_session_or_a_note_said(desk: Desk) -> None:
 
 @pytest.mark.slow
 def test_where_the_index_cannot_be_used_the_file_itself_is_asked(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memtool.index.sqlite.FIRST_PATIENCE", 0.0)
+    monkeypatch.setattr("memtool.index.limits.FIRST_PATIENCE", 0.0)
     locks = desk.work.index_folder / "locks"
     locks.mkdir(exist_ok=True)
     with lock(locks / "index.lock"):
