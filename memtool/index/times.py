@@ -164,8 +164,10 @@ class AskedDays(NamedTuple):
 
     def has(self, date: str) -> bool:
         """Return whether *date*, an ISO date or empty, is asked for."""
+        if not date or not (self.patterns or self.spans):  # as most questions ask for none
+            return False
         return any(each.fullmatch(date) for each in self.patterns) or any(
-            each.since <= date <= each.until for each in self.spans if date
+            each.since <= date <= each.until for each in self.spans
         )
 
 

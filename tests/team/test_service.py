@@ -20,8 +20,9 @@ from memtool.capture.source import Source, write_source
 from memtool.capture.turns import Turn
 from memtool.errors import DatabaseUnavailable, OnlyReading
 from memtool.settings import Settings
-from memtool.team import service as service_module
+from memtool.team import limits
 from memtool.team.postgres.connection import connect
+from memtool.team.service import TeamService
 from memtool.team.tokens import read_audit
 from memtool.vault.layout import Vault
 
@@ -326,9 +327,9 @@ def shown(server: TeamServer) -> str:
 def test_where_all_connections_are_in_use_nobody_waits_for_long(
     database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(service_module, "MOST_AT_ONCE", 1)
-    monkeypatch.setattr(service_module, "POOL_SECONDS", 0.05)
-    service = service_module.TeamService(Settings(), {}, tmp_path, database, lambda: datetime.now(UTC))
+    monkeypatch.setattr(limits, "MOST_AT_ONCE", 1)
+    monkeypatch.setattr(limits, "POOL_SECONDS", 0.05)
+    service = TeamService(Settings(), {}, tmp_path, database, lambda: datetime.now(UTC))
     with service.pool:
         service.pool.wait(60)
         with service.database() as db:

@@ -100,7 +100,7 @@ def test_a_write_that_the_kill_cut_off_is_done_by_the_next(
 def test_a_model_is_changed_although_the_server_was_killed_meanwhile(
     server: PostgresServer, notes: Notebook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memtool.index.semantic._CHUNKS_AT_ONCE", 2)
+    monkeypatch.setattr("memtool.index.limits.CHUNKS_AT_ONCE", 2)
 
     def make(model: Model) -> Any:
         def fill_up(index: Index) -> int:
@@ -133,7 +133,7 @@ def test_a_model_is_changed_although_the_server_was_killed_meanwhile(
 def test_a_kill_while_vectors_get_their_index_leaves_it_to_the_next_run_before_the_switch(
     server: PostgresServer, notes: Notebook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memtool.team.postgres.vectors.EXACT", 2)
+    monkeypatch.setattr("memtool.team.limits.EXACT", 2)
     model = Model("indexed")
 
     def make(index: Index) -> None:

@@ -136,8 +136,8 @@ def relations(plan: Any) -> Iterator[str]:
 def test_each_statement_is_for_one_worker(
     shared_database: str, tmp_path: Path, heard: list[tuple[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memtool.team.postgres.writer._MERGED", 2)
-    monkeypatch.setattr("memtool.team.postgres.writer._LEAST_DEAD", 1)
+    monkeypatch.setattr("memtool.team.limits.SEGMENTS_MERGED", 2)
+    monkeypatch.setattr("memtool.team.limits.LEAST_DEAD", 1)
     root = tmp_path.resolve() / "notes"
     notes = Notebook(root, patience=0.0, engine=PostgresEngine(Database(shared_database, str(root))))
     live(notes)

@@ -100,8 +100,8 @@ def test_both_engines_give_the_same_answers_whatever_was_changed(places: tuple[P
 def test_scores_stay_the_same_when_segments_are_merged_and_gone_chunks_dropped(
     places: tuple[Place, Place], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memtool.team.postgres.writer._MERGED", 3)
-    monkeypatch.setattr("memtool.team.postgres.writer._LEAST_DEAD", 20)
+    monkeypatch.setattr("memtool.team.limits.SEGMENTS_MERGED", 3)
+    monkeypatch.setattr("memtool.team.limits.LEAST_DEAD", 20)
     chance, root = Random(59), places[0].vault.root
     for turn in range(14):
         for number in chance.sample(range(40), 12):
