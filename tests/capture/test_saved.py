@@ -74,7 +74,7 @@ def test_the_note_of_a_session_leaves_out_what_it_saved(desk: Desk, tmp_path: Pa
         prompt("Let tokens live longer, 因为客服要求。"),
         *edit("/src/shop/token.ts", "two"),
         answer("Access tokens live 24 hours now, as support asked. A refresh token in the cookie lives 7 days."),
-        prompt("And the cache?"),
+        prompt("And how long may the cache live?"),
         *edit("/src/shop/cache.ts", "three"),
         answer("The cache lives one hour now, 因为价格会变。"),
     ]
