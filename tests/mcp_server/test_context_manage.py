@@ -101,38 +101,6 @@ def test_what_changed_since_it_was_read_is_not_written_over(desk: Desk, agent: A
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("action", "target", "content", "said"),
-    [
-        ("delete", "", "", "delete needs a target"),
-        ("update", "", "x", "update needs a target"),
-        ("update", "MEMORY.md", "", "update needs content"),
-        ("update", "areas/projects/shop/facts.json", "x", "holds 1 facts"),
-        ("delete", "fact-20200101-0000000000", "", "no note matches"),
-        ("delete", "../../etc/passwd", "", "no note matches"),
-        ("update", "../secret.md@12345678", "x", "no note matches"),
-        ("delete", "/etc/hosts.md", "", "no note matches"),
-        ("delete", ".git/config", "", "no note matches"),
-        ("delete", ".memtool/queue@12345678", "", "no note matches"),
-        ("delete", "MEMORY.md", "", "is a page of the vault"),
-        ("delete", "x" * 5000, "", "at most 4096 characters"),
-        ("delete", "a\0b", "", "no note matches"),
-        ("erase", "x", "", "action: Input should be 'list', 'delete'"),
-    ],
-)
-def test_a_malformed_call_changes_nothing(
-    desk: Desk, agent: Agent, shop: str, action: str, target: str, content: str, said: str
-) -> None:
-    desk.remember("The API listens on port 8080.")
-    (desk.home / "secret.md").write_text("# Secret\n")
-    before = desk.git("log", "--format=%h")
-    answer = manage(agent, shop, action, target, content)
-    assert answer.is_error
-    assert said in answer
-    assert (desk.git("log", "--format=%h"), desk.git("status", "--porcelain")) == (before, "")
-
-
-@pytest.mark.slow
 def test_what_belongs_to_another_project_is_out_of_reach(desk: Desk, agent: Agent, shop: str) -> None:
     fact = desk.remember("The bank's key is rotated.", project="bank").memory.id
     note = desk.remember("The bank's ledger is in COBOL.", project="bank", kind="knowledge").memory.path

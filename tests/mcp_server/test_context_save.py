@@ -104,24 +104,6 @@ def test_where_one_entry_is_refused_the_others_stand_and_are_named(agent: Agent,
     assert agent.call("context_save", project_path=shop, entries=entries[1:]).is_error
 
 
-@pytest.mark.parametrize(
-    ("entries", "said"),
-    [
-        ([], "entries: List should have at least 1 item"),
-        ([{"type": "note", "content": "x"}], "entries.0.type: Input should be 'session_summary', 'decision'"),
-        ([{"type": "todo"}], "entries.0.content: Field required"),
-        ([entry("todo", "x", due="today")], "entries.0.due: Extra inputs are not permitted"),
-        ([entry("todo", "x" * 10_000_000)], "entries.0.content: String should have at most 100000 characters"),
-    ],
-)
-def test_malformed_entries_change_nothing(desk: Desk, agent: Agent, shop: str, entries: object, said: str) -> None:
-    before = desk.git("log", "--format=%h")
-    answer = agent.call("context_save", project_path=shop, entries=entries)
-    assert answer.is_error
-    assert said in answer
-    assert desk.git("log", "--format=%h") == before
-
-
 @pytest.mark.slow
 def test_a_long_note_waits_for_a_model_where_one_is_set_up(
     desk: Desk, agent: Agent, shop: str, monkeypatch: pytest.MonkeyPatch
