@@ -262,7 +262,7 @@ def test_what_is_no_transcript_is_said(
 def test_a_session_in_which_nothing_was_said_is_not_called_captured(
     memtool: Memtool, notes: Path, tmp_path: Path
 ) -> None:
-    path = write_transcript(tmp_path / "silent.jsonl", [{"type": "mode"}])
+    path = write_transcript(tmp_path / "silent.jsonl", [{"type": "system"}])
     assert memtool("capture", str(path)).out == "0 sessions captured.\n1 session had nothing to note.\n"
     assert not (notes / "sessions").exists()
 

@@ -10,6 +10,8 @@ import pytest
 from scripted_claude import make_claude
 from terminal import Ran, on_a_terminal
 
+from memtool.cli import writer_choice
+from memtool.errors import NotWritable
 from memtool.llm import writer_of
 from memtool.settings import environment, load
 
@@ -127,9 +129,13 @@ def test_who_had_named_providers_before_is_not_asked(config: Path) -> None:
     assert writer() == ""
 
 
-def test_settings_that_cannot_be_written_are_a_sentence(memtool: Memtool, config: Path) -> None:
-    config.write_text("llm = { timeout = 30 }\n")
+def test_settings_that_cannot_be_written_are_a_sentence(
+    memtool: Memtool, config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise NotWritable(f"cannot write '{config}'")
+
+    monkeypatch.setattr(writer_choice, "change_setting", refuse)
     ran = memtool("install", "claude-code", "--writer", "claude")
-    assert ran.code == 0
-    assert "'llm.writer' cannot be changed by a line in this file" in ran.err
+    assert (ran.code, f"cannot write '{config}'" in ran.err) == (0, True)
     assert "Notes are written without a model" in ran.out
