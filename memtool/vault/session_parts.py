@@ -170,7 +170,7 @@ def items_in(section: NoteBlock | None) -> list[NoteItem]:
 
 def said_lines(block: NoteBlock) -> Iterator[tuple[int, str]]:
     """Give the number and the text of each line of *block* that is no code and no comment; as `joined_lines`."""
-    yield from joined_lines(block.lines, quoted_lines(block.lines), block.number)
+    return joined_lines(block.lines, quoted_lines(block.lines), block.number)
 
 
 def _item(lines: Sequence[str], below: Sequence[NoteItem] = ()) -> NoteItem:
