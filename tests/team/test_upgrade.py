@@ -13,9 +13,9 @@ pytestmark = pytest.mark.slow
 # A memtool that knows one more step of the schema.
 NEWER = """
 import sys
-from memtool.team.postgres import schema
-known, later = schema.known_migrations(), schema.Migration(9999, "9999-later.sql", sys.argv.pop(1))
-schema.known_migrations = lambda: (*known, later)
+from memtool.team.postgres import connection
+known, later = connection.known_migrations(), connection.Migration(9999, "9999-later.sql", sys.argv.pop(1))
+connection.known_migrations = lambda: (*known, later)
 from memtool.__main__ import main
 sys.exit(main())
 """
