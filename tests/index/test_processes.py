@@ -154,7 +154,7 @@ CRASHES = """
 import os, shutil, sqlite3, sys
 from pathlib import Path
 from index.notebook import Notebook, fill, finds_all
-from memtool.index import engine
+from memtool.index import limits
 from memtool.index.schema import SqliteTables
 
 root, scene, last = Path(sys.argv[1]), sys.argv[2], [0]
