@@ -19,7 +19,7 @@ from memtool.capture.transcript.record_stream import Record, Tally, open_transcr
 from memtool.clients import CLAUDE_CODE, CLIENTS
 from memtool.errors import TranscriptUnreadable
 
-_KINDS = {"user", "assistant", "system", "attachment", *TITLES}  # of records that a session of the client holds
+_KINDS = {"user", "assistant", "system", "attachment", "mode", "permission-mode", *TITLES}  # of records of a session
 WHERE_TRANSCRIPTS_ARE = (
     "Transcripts lie in ~/.claude/projects, Codex's in ~/.codex/sessions, Gemini's in ~/.gemini/tmp/*/chats."
 )
