@@ -88,7 +88,7 @@ _ADDED = {
 _FACTORS = {
     "characters": "It also holds more single characters of the query.",
     "people": "It holds a name of a person or place in the query.",
-    "dated": "Its date is one that the query names.",
+    "dated": "Its date is a day that the query names, or shortly after.",
     "completed": "It was found only after a word of the query was completed.",
 }
 

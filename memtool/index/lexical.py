@@ -55,7 +55,7 @@ class LexicalHit:
         self.characters = 0.0  # share of the query's Han and Hangul characters in the chunk, by their idf
         self.people = 0.0  # share of the names of people and places in the query that stand in the chunk
         self.named = 0.0  # what it gets for a name or phrase of the query that it holds whole
-        self.dated = 0.0  # 1 for a note of a day that the question names
+        self.dated = 0.0  # 1 for a note of a day that the question names, less for one of the days after
         self.completed = False  # whether a completed word alone found it
 
     @property
@@ -229,7 +229,7 @@ def _look_closer(
         hit.pairs = weight_of_pairs[hit.chunk_id]
         hit.characters = sum(weight for char, weight in idf.items() if char in place.content) / weight_of_all
         hit.people = sum(name in place.terms for name in people) / (len(people) or 1)
-        hit.dated = float(days.has(place.date))
+        hit.dated = days.nearness(place.date)
     best = max((hit.score for hit in hits), default=0.0)
     for hit in (hit for hit in hits if names and not hit.completed):
         held = closer[hit.chunk_id].terms

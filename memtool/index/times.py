@@ -119,6 +119,7 @@ def _forms() -> tuple[str, ...]:
     )
 
 
+_SHORTLY_AFTER = 0.4  # of a day that is asked for: people often write down later what they did
 _ANY_DAY = "[0-9]{2}"
 _YEARS = 4  # in which each day of a calendar comes at least once
 _BETWEEN = r"[\s,的]*(?:on|am|le|el|の)?\s*"  # a week and its day: "last week on Monday", 上周的星期三
@@ -162,13 +163,22 @@ class AskedDays(NamedTuple):
     patterns: tuple[re.Pattern[str], ...] = ()
     spans: tuple[Days, ...] = ()
 
-    def has(self, date: str) -> bool:
-        """Return whether *date*, an ISO date or empty, is asked for."""
+    def nearness(self, date: str) -> float:
+        """Return 1 for a *date* that is asked for, less for one of the three days after a day that is, else 0."""
         if not date or not (self.patterns or self.spans):  # as most questions ask for none
-            return False
-        return any(each.fullmatch(date) for each in self.patterns) or any(
-            each.since <= date <= each.until for each in self.spans
-        )
+            return 0.0
+        if self._asks(date):
+            return 1.0
+        with suppress(ValueError, OverflowError):
+            day = dt.date.fromisoformat(date[:10])
+            if any(self._asks((day - dt.timedelta(back)).isoformat(), is_day=True) for back in (1, 2, 3)):
+                return _SHORTLY_AFTER
+        return 0.0
+
+    def _asks(self, date: str, *, is_day: bool = False) -> bool:
+        patterns = (each for each in self.patterns if not (is_day and each.pattern.endswith(_ANY_DAY)))
+        spans = (each for each in self.spans if not (is_day and each.since != each.until))
+        return any(each.fullmatch(date) for each in patterns) or any(each.since <= date <= each.until for each in spans)
 
 
 def asked_days(text: str, today: dt.date) -> AskedDays:

@@ -79,12 +79,15 @@ def test_an_option_takes_nothing_else(text: str) -> None:
         parse_day(text, TODAY)
 
 
-def test_a_day_that_is_asked_for_is_known_by_its_date() -> None:
-    assert [asked_days("what was on 8 May 2023?", TODAY).has(f"2023-05-{day:02}") for day in (7, 8, 9)] == [0, 1, 0]
-    assert asked_days("last week", TODAY).has("2026-02-05")
-    assert asked_days("三月", TODAY).has("2025-03-30")
-    assert not asked_days("JWT", TODAY).has("2023-05-08")
-    assert not asked_days("last week", TODAY).has("")
+def test_a_day_counts_fully_and_the_three_days_after_it_a_little() -> None:
+    asked = asked_days("what broke on 8 May 2023", TODAY)
+    near = [asked.nearness(f"2023-05-{day:02}") for day in (7, 8, 9, 11, 12)]
+    assert near == [0, 1, near[2], near[2], 0]
+    assert 0 < near[2] < 1
+    assert asked_days("yesterday", TODAY).nearness("2026-02-10") == near[2]
+    assert asked_days("last week", TODAY).nearness("2026-02-09") == 0
+    assert asked_days("三月", TODAY).nearness("2025-03-30") == 1
+    assert asked_days("JWT", TODAY).nearness("2023-05-08") == 0
 
 
 def test_a_question_that_only_names_a_time_is_a_filter() -> None:
