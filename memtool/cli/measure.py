@@ -161,8 +161,8 @@ def test(session: Session, file: str) -> None:
             one = verdict.expectation
             prompt = f"'{one.prompt}'" if one.prompt else "the start of a session"
             head = f"{one.number}: {' '.join(prompt.split())}{f' in {one.project}' if one.project else ''}"
-            given = [f"   | {line}" for line in verdict.given.split("\n") if line.startswith("- ")]
-            for line in (head, *(f"   {fault}" for fault in verdict.faults), *given):
+            lines = [f"   | {line}" for line in verdict.given.split("\n") if line.startswith("- ")]
+            for line in (head, *(f"   {fault}" for fault in verdict.faults), *lines):
                 click.echo(output.shortened(output.printable(line), output.width()))
         many = counted(len(verdicts), "expectation")
         click.echo(f"{passed} of {many} hold." if failed else f"All {many} hold.")

@@ -122,7 +122,7 @@ def client_checks(environ: Mapping[str, str], home: Path, folder: Path | None) -
     """
     of_hooks = list(_claude_code_checks(environ, folder))
     yield from of_hooks
-    told = {check.sentence for check in of_hooks}
+    reported = {check.sentence for check in of_hooks}
     user = Target(environ, home, folder)
     commands: dict[tuple[str, ...], str] = {}
     for name in AGENTS:
@@ -133,7 +133,7 @@ def client_checks(environ: Mapping[str, str], home: Path, folder: Path | None) -
         except (MemtoolError, ValueError):
             continue  # its home is unknown
         unread = list(_unread(shares))
-        yield from (check for check in unread if check.sentence not in told)
+        yield from (check for check in unread if check.sentence not in reported)
         parts = client.parts_in(user)
         if parts and not unread:
             lacks = [part for part in plan(shares, client.wanted()).parts if part not in parts]
@@ -154,16 +154,16 @@ def client_checks(environ: Mapping[str, str], home: Path, folder: Path | None) -
 
 def _unread(shares: Iterable[Share]) -> Iterator[Check]:
     """Give a finding for each file that cannot be read and held a share of ours, as its text or its backup tells."""
-    told: set[Path] = set()
+    reported: set[Path] = set()
     for share in shares:
         text: str | None = None
         try:
             with suppress(LeftAlone):
                 share.put(text := share.read())  # `take` reads no file that does not name memtool
         except (MemtoolError, ValueError) as error:
-            if share.path not in told and (original_path(share.path).exists() or "memtool" in (text or "")):
+            if share.path not in reported and (original_path(share.path).exists() or "memtool" in (text or "")):
                 yield broken("parts", error if isinstance(error, MemtoolError) else not_settings(share.path, error))
-                told.add(share.path)
+                reported.add(share.path)
 
 
 def _program_checks(name: str, title: str, shares: Iterable[Share]) -> Iterator[Check]:
@@ -208,8 +208,8 @@ def _shaken(command: tuple[str, ...], title: str) -> Check:
         except subprocess.TimeoutExpired:
             return Check("mcp", BROKEN, f"{title}'s server did not answer within {limits.SERVER_START:.0f} s", fix)
         except (OSError, ValueError, LookupError, TypeError):
-            said = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
-            return Check("mcp", BROKEN, f"{title}'s server does not start: {''.join(said) or command[0]}", fix)
+            last_line = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
+            return Check("mcp", BROKEN, f"{title}'s server does not start: {''.join(last_line) or command[0]}", fix)
 
 
 def _claude_code_checks(environ: Mapping[str, str], folder: Path | None) -> Iterator[Check]:
