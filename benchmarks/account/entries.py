@@ -15,6 +15,7 @@ from memtool.text.languages import ENGLISH, word_file
 
 PACKAGE = CLONE / "memtool"
 LIMITS = "limits"  # the module of a room that names its limits
+CHOOSING = ("capture", "consolidate", "index", "memory", "recall", "redaction", "text", "vault")  # rooms that choose
 LISTS = "languages"
 
 
@@ -32,8 +33,8 @@ class Entry(NamedTuple):
 
 def entries() -> list[Entry]:
     """Return all numbers and lists of the package, in the order of their names."""
-    files = sorted(PACKAGE.rglob("*.py"))
-    return [*(entry for path in files if path.stem != LIMITS for entry in _numbers(path)), *_lists()]
+    files = (path for room in CHOOSING for path in sorted((PACKAGE / room).rglob("*.py")) if path.stem != LIMITS)
+    return [*(entry for path in files for entry in _numbers(path)), *_lists()]
 
 
 def _numbers(path: Path) -> Iterator[Entry]:

@@ -29,7 +29,7 @@ from memtool.vault.memory import Location
 Figures = Mapping[str, float]
 Measure = Callable[[], Figures]
 
-SETS = ("techfaq-en-ci", "techfaq-zh-ci", "locomo-ci")
+SETS = ("techfaq-en-ci", "techfaq-zh-ci")
 TODAY = date(2026, 11, 22)
 DEPTH = 12  # hits
 
@@ -82,9 +82,12 @@ def questions(shared: Path, scratch: Path) -> Measure:
 
     def measure() -> Figures:
         grades = [ask.grade(each, given(place, each["q"])) for each, place in zip(asked, places, strict=True)]
+        starts = {place: hook.start_in(place, uuid.uuid4().hex) for place in set(places)}
+        begun = [ask.grade(each, starts[place]) for each, place in zip(asked, places, strict=True)]
         strange = [given(scratch / "elsewhere", each["q"]) for each in asked[::4]]
         return {
-            "answered": float(grades.count("answered")),
+            "answered by a prompt": float(grades.count("answered")),
+            "by a start": float(begun.count("answered")),
             "wrong": -float(grades.count("wrong")),
             "noise": -float(grades.count("noise")),
             "elsewhere": -float(sum(map(bool, strange))),
@@ -137,10 +140,10 @@ def measures_of(shared: Path, scratch: Path) -> dict[str, Callable[[], Measure]]
 
 # The measures of numbers and lists, by the beginning of their names.
 MEASURED_BY = {
-    "languages": ("notes", "conversations", "questions", "searches"),
+    "languages": ("notes", "conversations"),
     "memtool.capture": ("notes",),
-    "memtool.consolidate": ("notes",),
-    "memtool.recall": ("conversations", "questions"),
-    "memtool.index": ("conversations", "searches"),
-    "memtool.text": ("conversations", "searches"),
+    "memtool.recall.prompts": ("conversations",),
+    "memtool.recall": ("questions",),
+    "memtool.index": ("searches",),
+    "memtool.text": ("searches",),
 }

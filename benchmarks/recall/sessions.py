@@ -89,18 +89,19 @@ class Hook:
 
     def ask_in(self, place: Path, session: str, prompt: str) -> str:
         """Return the text that the agent is given with *prompt*, in a *session* that is held in the folder *place*."""
-        event = {
-            "hook_event_name": "UserPromptSubmit",
-            "session_id": f"session-{session}",
-            "transcript_path": "",
-            "cwd": str(place),
-            "prompt": prompt,
-        }
-        answer = run((), self._environ, io.BytesIO(json.dumps(event).encode()))
+        answer = self._send("UserPromptSubmit", place, session, prompt=prompt)
         with contextlib.suppress(FileNotFoundError):
             service_place(self._folder / "cache", self._vault).path("silent").unlink()
             self.late += 1
         return context_of(answer)
+
+    def start_in(self, place: Path, session: str) -> str:
+        """Return the text with which a *session* in the folder *place* begins."""
+        return context_of(self._send("SessionStart", place, session, source="startup"))
+
+    def _send(self, name: str, place: Path, session: str, **more: str) -> str:
+        event = {"hook_event_name": name, "session_id": f"session-{session}", "transcript_path": "", "cwd": str(place)}
+        return run((), self._environ, io.BytesIO(json.dumps(event | more).encode()))
 
     def index(self) -> contextlib.AbstractContextManager[Tables]:
         """Open the index of the vault."""

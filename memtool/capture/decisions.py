@@ -23,6 +23,7 @@ _LONGEST_TYPED = 600  # columns; a longer prompt holds something that was pasted
 _WIDEST, _WIDEST_QUESTION, _WIDEST_ANSWER = 240, 180, 110  # columns
 _BRIEF = 40  # columns
 _TELLING = 3  # words of a sentence that tells what it is about
+_NAMED = 2  # telling words of a sentence that decides between things
 _BACK = 4  # statements at the end of a message among which its question is
 _WORK = 2  # turns within which work follows
 _SAME = 0.5  # of the words of the shorter one of two choices for the same thing
@@ -135,6 +136,8 @@ def _own(typed: str) -> Iterator[tuple[str, str]]:
         if cites_order(text) or re.search(r"[:：]\s*…", bare):
             return  # what comes next is somebody else's
         role = next((role for role, kind in _KINDS.items() if _matches(kind, bare)), "")
+        if role == DECISION and len(telling_words(bare)) < _NAMED:
+            continue  # "OK, not bad."
         if role and width(text) <= _WIDEST and not _is_aside(bare):
             yield role, text
 

@@ -36,6 +36,8 @@ We still need to decide about the licence.
 """
 NOTHING = """
 We need a map on the page of the stores.
+OK, not bad.
+I'd like to bring that part back.
 It always crashes when I click save.
 The docs say to never use eval.
 Use port 8081 for now.

@@ -114,7 +114,7 @@ def test_the_plugin_is_installed_from_the_clone_as_a_marketplace_and_taken_out(
     assert "plugin:memtool:memtool: sh" in (listed := client(box, "mcp", "list"))
     assert "✔ Connected" in listed
     client(box, "plugin", "uninstall", "memtool@memtool")
-    assert "no session is captured, because its settings hold no hook of memtool" in client_checks(plugin_owner)
+    assert "no session is captured: its settings have no hook of memtool" in client_checks(plugin_owner)
     run_edit(box, api, "two.ts", NO_SERVER)
     assert plugin_owner.edited() == ["project/one.ts"]
 
