@@ -136,7 +136,7 @@ def _own(typed: str) -> Iterator[tuple[str, str]]:
         if cites_order(text) or re.search(r"[:：]\s*…", bare):
             return  # what comes next is somebody else's
         role = next((role for role, kind in _KINDS.items() if _matches(kind, bare)), "")
-        if role == DECISION and len(telling_words(bare)) < _NAMED:
+        if role == DECISION and len(telling_words(bare) - word_set("function")) < _NAMED:
             continue  # "OK, not bad."
         if role and width(text) <= _WIDEST and not _is_aside(bare):
             yield role, text
