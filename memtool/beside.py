@@ -79,7 +79,16 @@ class Team(Protocol):
         whole: bool = False,
         waits: bool = False,
     ) -> SharedStart:
-        """Return what *own* gives of *project*, and below it what the team has of it."""
+        """Return what *own* gives of *project*, and below it what the team has of it.
+
+        Args:
+            work: the own vault and its settings.
+            project: whose memory is given.
+            own: makes the context of the own vault.
+            known: what the session was given before. Neither that nor what the own context says is given again.
+            whole: whether there is no budget.
+            waits: whether a person waits; else the service has the time of a prompt, and none while it rests.
+        """
 
 
 def team_beside(work: Workspace) -> Team | None:
@@ -87,7 +96,7 @@ def team_beside(work: Workspace) -> Team | None:
     return cast("Team", import_module(_MEMBER)) if work.settings.team.url else None
 
 
-def by_name(path: str) -> Any:  # noqa: ANN401
-    """Return what the *path* names: `module:function`."""
+def load_object(path: str) -> Any:  # noqa: ANN401
+    """Import a module and return the object in it that *path* names: `module:name`."""
     module, _, name = path.partition(":")
     return getattr(import_module(module), name)

@@ -64,16 +64,16 @@ class Workspace(_Fields):
         return settings_module.client_session(self.environ)
 
     @property
-    def client_folder(self) -> Path:
+    def claude_folder(self) -> Path:
         """The folder of Claude Code's own files."""
-        return settings_module.client_folder(self.environ)
+        return settings_module.claude_folder(self.environ)
 
     @cached_property
     def outside(self) -> Outside:
         """The files outside the vault that are searched, too: the client's own memory, the user's other folders."""
         from memtool.vault.scan import Outside, folder_named  # an edit is written down without
 
-        projects = settings_module.client_projects(self.settings, self.environ)
+        projects = settings_module.claude_projects(self.settings, self.environ)
         return Outside(projects, tuple(folder_named(name, self.home) for name in self.settings.knowledge.folders))
 
     @property

@@ -57,7 +57,7 @@ def settings_page() -> str:
         value, choices = sections.DEFAULTS[key], settings.choices_of(key)
         meaning = f"{about.help} One of {_codes(choices)}." if choices else about.help
         default = _codes(map(str, value if isinstance(value, tuple) else [value])) if value not in ("", ()) else "empty"
-        origin = "no" if about.trusted else "yes"
+        origin = "no" if about.user_only else "yes"
         rows.append((f"`{key}`", meaning, default, f"`{sections.VARIABLES[key]}`", origin))
     head = (
         "\n# Settings\n\nStrongest first: the command line, `MEMTOOL_*` variables, your own `config.toml`, the vault's"

@@ -19,7 +19,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from memtool.capture.model_note import parse_note
+from memtool.capture.model_note import draft_from_answer
 from memtool.capture.transcript.reader import read_transcript
 from memtool.capture.turns import Turn, turns_of
 from memtool.capture.view import language_of, request
@@ -107,7 +107,7 @@ def note_of(name: str, turns: list[Turn], reply: str) -> str:
     Raises:
         ProviderFailed: the reply is refused.
     """
-    draft = parse_note(reply, turns)
+    draft = draft_from_answer(reply, turns)
     day = next((turn.at.date().isoformat() for turn in reversed(turns) if turn.at), "")
     return render_session(
         SessionNote(id=name, date=day, writer="claude", draft=draft), language=language_of(turns) or "en"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memtool.vault.daily import parse_daily
+from memtool.vault.daily import listed_entries
 from memtool.vault.facts import check_facts
 from memtool.vault.kinds import KINDS
 from memtool.vault.layout import FACTS_FILE, kind_of, project_of
@@ -56,7 +56,7 @@ def test_the_sources_of_sample_notes_exist() -> None:
 @pytest.mark.parametrize("ref", [ref for ref in NOTES if kind_of(ref) == "daily"])
 def test_every_line_of_a_sample_daily_note_is_an_entry(ref: str) -> None:
     text = note_at(ref).body
-    assert len(parse_daily(text)) == text.count("\n- ")
+    assert len(listed_entries(text)) == text.count("\n- ")
 
 
 @pytest.mark.parametrize("ref", [ref for ref in NOTES if kind_of(ref) == "session"])

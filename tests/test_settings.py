@@ -26,7 +26,7 @@ from memtool.settings import (
 )
 from memtool.settings.sections import ABOUT, DEFAULTS, VARIABLES
 
-TRUSTED = sorted(key for key, about in ABOUT.items() if about.trusted)
+TRUSTED = sorted(key for key, about in ABOUT.items() if about.user_only)
 
 
 class Layers:

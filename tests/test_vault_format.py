@@ -9,7 +9,7 @@ from datetime import date
 from pathlib import Path
 
 from memtool.text.languages import labels
-from memtool.vault.daily import listed_sessions, parse_daily, render_daily
+from memtool.vault.daily import listed_entries, listed_sessions, render_daily
 from memtool.vault.fact_rules import RULES, STATUSES
 from memtool.vault.facts import check_facts
 from memtool.vault.kinds import CATEGORIES, KINDS
@@ -45,7 +45,7 @@ def test_every_kind_of_note_has_its_place_on_the_page() -> None:
 
 def test_the_daily_note_of_the_page_is_the_one_that_memtool_writes() -> None:
     text = examples("markdown", "# Daily")
-    assert render_daily(date(2026, 2, 10), parse_daily(text), listed_sessions(text)) == text
+    assert render_daily(date(2026, 2, 10), listed_entries(text), listed_sessions(text)) == text
 
 
 def test_the_session_note_of_the_page_is_the_one_that_memtool_writes() -> None:

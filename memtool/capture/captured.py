@@ -55,7 +55,7 @@ class Captured(NamedTuple):
         refs: the files that were written.
         topic, project: of the session.
         fallback: why rules wrote the note although a model was asked.
-        may_pass: whether asking again may help.
+        retry_may_help: whether asking again may help.
         client: whose session it was.
     """
 
@@ -63,7 +63,7 @@ class Captured(NamedTuple):
     topic: str = ""
     project: str = ""
     fallback: str = ""
-    may_pass: bool = False
+    retry_may_help: bool = False
     client: str = CLAUDE_CODE
 
 
@@ -88,11 +88,11 @@ def write_record(vault: Vault, session_id: str, record: Record) -> None:
         write_state(path, json.dumps(record._asdict(), ensure_ascii=False).encode("utf-8", "replace"))
 
 
-def switch_off(vault: Vault, session_id: str, *, off: bool = True) -> None:
-    """Let nobody capture the session, no sweep and no import either; or let it be captured again."""
+def set_capture(vault: Vault, session_id: str, *, enabled: bool) -> None:
+    """Set whether the session may be captured, by hooks, sweeps and imports."""
     record = read_record(vault, session_id)
-    if record.off != off:
-        write_record(vault, session_id, record._replace(off=off))
+    if record.off == enabled:
+        write_record(vault, session_id, record._replace(off=not enabled))
 
 
 def follow_undo(vault: Vault, change: Change) -> None:
@@ -101,9 +101,9 @@ def follow_undo(vault: Vault, change: Change) -> None:
     Their sources are put aside with them.
     """
     for file in change.files:
-        if file.path.startswith("sessions/") and file.deed != "changed":
+        if file.path.startswith("sessions/") and file.status != "changed":
             name, is_gone = _session_named(vault, file.path), not vault.path(file.path).exists()
-            switch_off(vault, name, off=is_gone)
+            set_capture(vault, name, enabled=not is_gone)
             (set_aside if is_gone else bring_back)(vault, name)
 
 
@@ -127,11 +127,11 @@ def find_uncaptured(vault: Vault, folder: Path, now: float, client: str = "") ->
     jobs = (
         Job(one.session_id, str(one.path), event="SessionStart", queued_at=now, client=client)
         for one in sorted(found, key=lambda one: (one.changed_at, str(one.path)), reverse=True)
-        if not (record := read_record(vault, one.session_id)).off and (record.owed or not is_captured(record, one))
+        if not (record := read_record(vault, one.session_id)).off and (record.owed or not needs_no_capture(record, one))
     )
     return [job for job, _ in zip(jobs, range(limits.SWEPT_SESSIONS), strict=False)]
 
 
-def is_captured(record: Record, found: KeptSession) -> bool:
+def needs_no_capture(record: Record, found: KeptSession) -> bool:
     """Return whether the session was captured, as *record* says, and has not grown since, or is not to be captured."""
     return record.off or (record.size == found.size if found.size else bool(record.size))

@@ -72,9 +72,9 @@ def is_private(event: ClientEvent) -> bool:
     work = event.work
     if is_off(work.environ, work.settings.capture):
         if event.name != "PostToolUse" and event.text("session_id"):
-            from memtool.capture.captured import switch_off  # sweeps read it; a hook after an edit has no time for it
+            from memtool.capture.captured import set_capture  # sweeps read it; a hook after an edit has no time for it
 
-            switch_off(work.vault, event.text("session_id"))
+            set_capture(work.vault, event.text("session_id"), enabled=False)
         return True
     return is_excluded(event.text("cwd"), work.settings.capture.exclude, work.home)
 

@@ -21,7 +21,7 @@ from memtool.errors import Busy, NoteChanged
 from memtool.history.uncommitted import note_uncommitted
 from memtool.named_tuple import NamedTuple
 from memtool.vault import files
-from memtool.vault.daily import DailyEntry, add_entries, listed_sessions, names_of, parse_daily, render_daily
+from memtool.vault.daily import DailyEntry, add_entries, listed_entries, listed_sessions, names_of, render_daily
 from memtool.vault.layout import Vault
 from memtool.vault.project_area import ProjectArea, shown_path
 from memtool.vault.state import append_state, take_lines, writing_in
@@ -66,7 +66,7 @@ def is_ours(vault: Vault, ref: str) -> bool:
     return (
         not head.strip()
         or re.search(r"(?m)^type:\s*[\"']?daily\b", head) is not None
-        or bool(parse_daily(head) or listed_sessions(head))
+        or bool(listed_entries(head) or listed_sessions(head))
     )
 
 
@@ -164,7 +164,7 @@ def edit_entry(work: Workspace, area: ProjectArea, edit: Edit) -> DailyEntry:
 def is_ignored(file: str, area: ProjectArea, work: Workspace) -> bool:
     """Return whether *file* lies in the vault, among the client's files or those of machines, or is ignored."""
     path = PurePath(file)
-    own = (work.vault.root, work.client_folder)
+    own = (work.vault.root, work.claude_folder)
     if not file or any(path.is_relative_to(folder) for folder in own) or not _MACHINERY.isdisjoint(path.parts):
         return True
     if Path(os.path.realpath(file)).is_relative_to(work.vault.root):  # `resolve` raises for a loop of symlinks

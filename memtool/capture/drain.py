@@ -130,7 +130,7 @@ class _Worker:
             self._tell_end(job)
         if captured.refs and job.event not in GOES_ON:
             self._captured.append(captured)
-        if captured.may_pass:
+        if captured.retry_may_help:
             return captured.fallback
         if captured.fallback:
             self._tell(f"{job.session_id}: its summary is extractive: {captured.fallback}", WARNING)

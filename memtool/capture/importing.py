@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from memtool.capture import limits
-from memtool.capture.captured import is_captured, read_record, write_record
+from memtool.capture.captured import needs_no_capture, read_record, write_record
 from memtool.capture.client_event import is_excluded, is_print_mode
 from memtool.capture.daily_lines import Edit, change_daily, daily_ref, edit_entry, is_ignored
 from memtool.capture.queue import Job
@@ -82,9 +82,9 @@ class ImportedSessions(NamedTuple):
 
 def find_sources(work: Workspace) -> list[Importable]:
     """Return every session that Claude Code keeps in its folder (`~/.claude`), oldest first."""
-    found = sources_in(work, work.client_folder / "projects", CLAUDE_CODE)
+    found = sources_in(work, work.claude_folder / "projects", CLAUDE_CODE)
     seen = {source.session_id for source in found}
-    prompts = read_history(work.client_folder / "history.jsonl", work.redact.of_session)
+    prompts = read_history(work.claude_folder / "history.jsonl", work.redact.of_session)
     found += [
         _prompts_source(work, one) for one in prompts if one.session_id not in seen and not _is_excluded(work, one.cwd)
     ]
@@ -102,7 +102,7 @@ def doomed(work: Workspace, sources: Iterable[Importable]) -> int:
 
     It goes by the file's age and its own setting `cleanupPeriodDays`.
     """
-    first_kept = work.now().timestamp() - (_cleanup_days(work.client_folder) - _WEEK) * 86_400
+    first_kept = work.now().timestamp() - (_cleanup_days(work.claude_folder) - _WEEK) * 86_400
     count = 0
     for source in sources:
         with suppress(OSError):
@@ -207,7 +207,7 @@ def _source(work: Workspace, found: KeptSession) -> Importable | None:
         settings, size = work.settings.capture, found.size or found.path.stat().st_size
         if not size or _is_excluded(work, folder) or (is_print_mode(entry) and settings.print_sessions == "no"):
             return None
-        known = is_captured(read_record(work.vault, found.session_id), found)
+        known = needs_no_capture(read_record(work.vault, found.session_id), found)
         began, ended = min(times, default=at), max(times, default=at)
         return Importable(found.session_id, found.path, _project(work, folder), began, ended, size, known)
     except OSError:

@@ -50,24 +50,25 @@ _LISTS = {
 }  # fmt: skip
 
 
-class NoObject(ProviderFailed):
+class NoJsonObject(ProviderFailed):
     """The answer is not the JSON object that was asked for: the model may give one if it is asked again."""
 
 
-class Falls(ProviderFailed):
+class LineRejected(ProviderFailed):
     """A line of the answer is not let in."""
 
 
 class ModelNote(NamedTuple):
-    """The content of a note with the answer that it was read from; or None, and why: *may_pass* if a later try may do.
+    """The content of a note with the answer that it was read from; or None, and why.
 
-    *reasons* are also those of providers that failed before another one answered.
+    *retry_may_help* says whether a later try may give one. *reasons* are also those of providers that failed before
+    another one answered.
     """
 
     draft: Draft | None = None
     answer: Answer | None = None
     reasons: tuple[str, ...] = ()
-    may_pass: bool = False
+    retry_may_help: bool = False
 
     @property
     def provider(self) -> str:
@@ -104,12 +105,12 @@ def note_with_model(
     if not is_set_up(settings.llm):
         return ModelNote()
     code = secrets.token_hex(8)
-    missed: list[NoObject] = []
+    missed: list[NoJsonObject] = []
 
     def accept(text: str) -> Draft:
         try:
-            return parse_note(text, turns, code=code, redact=redact)
-        except NoObject as error:
+            return draft_from_answer(text, turns, code=code, redact=redact)
+        except NoJsonObject as error:
             missed.append(error)
             raise
 
@@ -118,10 +119,10 @@ def note_with_model(
     outcome = chain.complete(asked, accept, purpose=PURPOSE)
     if outcome.value is None and missed:
         outcome = chain.complete(asked, accept, purpose=PURPOSE)
-    return ModelNote(outcome.value, outcome.answer, outcome.reasons, outcome.may_pass)
+    return ModelNote(outcome.value, outcome.answer, outcome.reasons, outcome.retry_may_help)
 
 
-def parse_note(text: str, turns: Sequence[Turn], *, code: str = "", redact: Callable[[str], str] = str) -> Draft:
+def draft_from_answer(text: str, turns: Sequence[Turn], *, code: str = "", redact: Callable[[str], str] = str) -> Draft:
     """Return the content of a note in *text*, the answer to `request(turns, …)`: what of it the turns bear.
 
     Raises:
@@ -159,7 +160,7 @@ def _object(text: str) -> dict[str, Any]:
                 continue
             if isinstance(value, dict) and "title" in value:
                 return value
-    raise NoObject("the answer is not the JSON object that was asked for")
+    raise NoJsonObject("the answer is not the JSON object that was asked for")
 
 
 def _title(answer: dict[str, Any], gate: LineGate, language: str) -> str:
@@ -207,7 +208,7 @@ class _NoteOfAnswer(NamedTuple):
         for claim in claims:
             try:
                 lines.append(self.line(claim))
-            except Falls as fault:
+            except LineRejected as fault:
                 faults.append(str(fault))
         return lines, faults
 
@@ -215,7 +216,7 @@ class _NoteOfAnswer(NamedTuple):
         """Return the line that *claim* makes.
 
         Raises:
-            Falls: the turns do not bear it.
+            LineRejected: the turns do not bear it.
         """
         of_role = {COMMAND: self._command, RULE: self._rule, FIX: self._fix, DECISION: self._decision}
         if write := of_role.get(claim.role):
@@ -232,19 +233,19 @@ class _NoteOfAnswer(NamedTuple):
 
     def _check(self, claim: AnswerLine) -> None:
         if fault := self.gate.fault(claim.text, claim.turn) if claim.turn else "it names no turn":
-            raise Falls(fault)
+            raise LineRejected(fault)
 
     def _command(self, claim: AnswerLine) -> Line:
         command, turn = self.gate.passed(claim.text)
         if not command or foul(command):
-            raise Falls(f"no '{claim.text[:60]}' was run that passed")
+            raise LineRejected(f"no '{claim.text[:60]}' was run that passed")
         return Line(self.redact(_OUTPUT_CUT.sub("", command) or command), COMMAND, AGENT, turn)
 
     def _rule(self, claim: AnswerLine) -> Line:
         quote = claim.text.strip(_QUOTES)
         turn = self.gate.quoted(quote, claim.turn) if width(quote) >= _LEAST_QUOTE else 0
         if not turn or foul(quote):
-            raise Falls(f"the user did not type '{quote[:60]}'")
+            raise LineRejected(f"the user did not type '{quote[:60]}'")
         return Line(self.short(quote), RULE, USER, turn)
 
     def _fix(self, claim: AnswerLine) -> Line:
@@ -252,7 +253,7 @@ class _NoteOfAnswer(NamedTuple):
         parts = {name: _unstopped(self._part(claim, name)) for name in ("error", "cause", "change", "proof")}
         chain = [parts[name] for name in ("error", "cause", "change") if parts[name]]
         if not parts["error"] or len(chain) == 1:
-            raise Falls(f"turn {claim.turn} does not say what failed and what mended it")
+            raise LineRejected(f"turn {claim.turn} does not say what failed and what mended it")
         proof = f" ✓ {parts['proof']}" if parts["proof"] else ""
         return Line(f"{' → '.join(chain)}{proof}", FIX, AGENT, claim.turn)
 
@@ -264,7 +265,7 @@ class _NoteOfAnswer(NamedTuple):
         self._check(claim)
         author = USER if self.gate.is_the_users(claim.text, claim.turn) else AGENT
         if author == AGENT and not self.gate.is_the_agents(claim.text, claim.turn):
-            raise Falls(f"in turn {claim.turn} neither the user nor the agent says so")
+            raise LineRejected(f"in turn {claim.turn} neither the user nor the agent says so")
         if author == AGENT and not self.gate.worked(claim.turn):
             return Line(self.short(claim.text), FINDING, AGENT, claim.turn)
         parts = [self.short(claim.text)]

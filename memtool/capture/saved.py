@@ -214,7 +214,7 @@ def summarise_note(work: Workspace, job: Job) -> Captured:
     turn = Turn(messages=(note.body,))
     answer = note_with_model([turn], work.settings, work.vault, work.now(), redact=work.redact)
     if answer.draft is None:
-        return Captured(fallback=answer.reason, may_pass=answer.may_pass)
+        return Captured(fallback=answer.reason, retry_may_help=answer.retry_may_help)
     summary = answer.draft.summary or answer.draft.title
     note_uncommitted(work.vault, [ref])
     with work.vault.lock():

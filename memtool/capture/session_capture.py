@@ -124,7 +124,7 @@ def _with_model(writing: _Writing, captured: Captured, known: KeptNote, record: 
         return mask(work.redact(text))
 
     answer = note_with_model(source.turns, work.settings, work.vault, work.now(), redact=redact)
-    record = record._replace(model_at=work.now().timestamp(), owed=answer.may_pass)
+    record = record._replace(model_at=work.now().timestamp(), owed=answer.retry_may_help)
     if answer.draft is None:
         writing.keep(record)
     else:
@@ -132,7 +132,7 @@ def _with_model(writing: _Writing, captured: Captured, known: KeptNote, record: 
             writing, known = writing._replace(ref=ref), known._replace(former=PurePosixPath(writing.ref).stem)
         known = known._replace(writer=answer.provider, draft=answer.draft, size=source.size)
         captured = writing.write(known, record._replace(owed=False))[0]
-    return captured._replace(fallback=answer.reason, may_pass=answer.may_pass)
+    return captured._replace(fallback=answer.reason, retry_may_help=answer.retry_may_help)
 
 
 def _by_rules(work: Workspace, source: Source) -> Draft:

@@ -178,7 +178,7 @@ def _file(session: Session, key: str, *, of_vault: bool) -> Path:
     """Return the file to change, in which *key* may be set."""
     if not of_vault:
         return settings.user_config_path(session.environ)
-    if key and ABOUT[key].trusted:
+    if key and ABOUT[key].user_only:
         hint = f"Without --vault it is set for you: `memtool config set {key} …`."
         raise UsageError(f"'{key}' is never taken from a vault's file, which may come from a stranger", hint=hint)
     session.vault.check_made()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from memtool import doctor
-from memtool.beside import CHECKS, by_name
+from memtool.beside import CHECKS, load_object
 from memtool.cli import output
 from memtool.cli.options import with_json
 from memtool.cli.session import Session, working_folder
@@ -28,7 +28,7 @@ def command(ctx: click.Context, session: Session, *, is_fixed: bool, deep: bool,
     The exit code is 1 if something is broken.
     """
     if team:
-        ctx.exit(_report(session, by_name(CHECKS)(session.environ)))
+        ctx.exit(_report(session, load_object(CHECKS)(session.environ)))
     path, origin = session.vault_path()
     checks = doctor.examine(path, origin, session.environ, folder=working_folder(), deep=deep)
     fixes = [check.mend for check in checks if check.mend] if is_fixed else []

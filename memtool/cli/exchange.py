@@ -24,7 +24,7 @@ from memtool.index.engine import catch_up
 from memtool.index.filters import parse_day
 from memtool.index.turn_table import catch_up_turns
 from memtool.recall.start.last_sessions import gather_standing
-from memtool.settings import client_folder
+from memtool.settings import claude_folder
 from memtool.text.lines import counted
 from memtool.vault.files import read_content, write_over
 
@@ -107,7 +107,7 @@ def _import_client(
 
 
 def _client_folder(name: str, session: Session, named: str | None) -> Path:
-    usual = client_folder(session.environ) if name == CLAUDE_CODE else None
+    usual = claude_folder(session.environ) if name == CLAUDE_CODE else None
     path = Path(named).expanduser() if named else usual or history_folder(name, session.environ, Path.home())
     if not path.is_dir():
         raise UsageError(f"there is no folder '{path}'", hint=f"Name {title_of(name)}'s folder with `--from PATH`.")

@@ -78,7 +78,7 @@ def _fields(change: Change) -> dict[str, Any]:
     return {
         "number": change.number, "commit": change.commit, "at": change.at.isoformat(), "author": change.author,
         "deed": change.deed, "subject": change.subject, "reason": change.reason, "undoes": change.undoes,
-        "undone_by": change.undone_by, "files": [file._asdict() for file in change.files],
+        "undone_by": change.undone_by, "files": [{"deed": file.status, "path": file.path} for file in change.files],
     }  # fmt: skip
 
 
@@ -93,7 +93,7 @@ def _details(change: Change) -> list[str]:
     reasons = change.reason.split("\n") if change.reason else []
     more = [f"… and {len(reasons) - 4} more"] if len(reasons) > 4 else []
     signs = {"added": "+", "removed": "-"}
-    files = ", ".join(f"{signs.get(file.deed, '')}{file.path}" for file in change.files[:3])
+    files = ", ".join(f"{signs.get(file.status, '')}{file.path}" for file in change.files[:3])
     files += f" and {len(change.files) - 3} more" if len(change.files) > 3 else ""
     return [*reasons[:4], *more, "  ".join(filter(None, (change.short, files, _reverted(change))))]
 

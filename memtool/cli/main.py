@@ -98,7 +98,7 @@ class LazyGroup(click.Group):
         """Return the command *cmd_name*, imported now; None if there is no such command."""
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = beside.by_name(_PLACES.get(cmd_name, f"memtool.cli.{cmd_name}:command"))
+        command: click.Command = beside.load_object(_PLACES.get(cmd_name, f"memtool.cli.{cmd_name}:command"))
         return add_examples(command, cmd_name)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem[str]]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from memtool.beside import SERVICES, by_name
+from memtool.beside import SERVICES, load_object
 from memtool.cli import output
 from memtool.cli.options import with_json
 from memtool.cli.session import Session
@@ -89,7 +89,7 @@ def command(
     if missing := [name for name in _NEEDED if find_spec(name) is None]:
         raise ProviderMissing(f"{missing[0]} is not installed", hint=how_to_add("serve"))
     if engine in SERVICES:
-        by_name(SERVICES[engine])(session.environ, host=host, port=port, as_json=session.as_json)
+        load_object(SERVICES[engine])(session.environ, host=host, port=port, as_json=session.as_json)
         return
     if actions["open_page"]:
         _open(session)

@@ -136,7 +136,7 @@ class Judged(NamedTuple):
     other: str = ""
 
 
-def proposals_of(sessions: Sequence[SessionView], only_rules: Container[str] = ()) -> list[Proposal]:
+def proposals_of(sessions: Sequence[SessionView], *, only_rules: Container[str] = ()) -> list[Proposal]:
     """Return the proposals of *sessions*, oldest first; a statement of several sessions is one, with all their spans.
 
     Of the sessions whose ids *only_rules* holds, rules are taken: a model has chosen among the other lines.

@@ -26,7 +26,7 @@ from memtool.text.frontmatter import split_front_matter
 from memtool.text.languages import all_labels, labels
 from memtool.text.markdown import link
 from memtool.vault.authors import COMMAND
-from memtool.vault.daily import DailyEntry, names_of, parse_daily
+from memtool.vault.daily import DailyEntry, listed_entries, names_of
 from memtool.vault.files import read_text
 from memtool.vault.layout import Vault
 from memtool.vault.marks import with_generated
@@ -39,7 +39,7 @@ def _entries_of(vault: Vault, day: dt.date) -> Iterator[DailyEntry]:
     for name in names_of(day):
         for folder in (vault.daily, f"archive/{vault.daily}"):
             with suppress(OSError, MemtoolError):
-                yield from parse_daily(read_text(vault.path(f"{folder}/{name}"))[0])
+                yield from listed_entries(read_text(vault.path(f"{folder}/{name}"))[0])
                 break
 
 

@@ -236,7 +236,7 @@ def _read_anyway(work: Workspace, project: str) -> list[frozenset[str]]:
     from memtool.recall.start.session_start import said_to_client  # which the page of the proposals does without
 
     root = root_of(work.vault, project) if project else ""
-    found = said_to_client(Path(root) if root else None, work.client_folder, work.home)
+    found = said_to_client(Path(root) if root else None, work.claude_folder, work.home)
     for ref in ("MEMORY.md", f"areas/projects/{project}/rules.md"):
         with suppress(MemtoolError, OSError):
             lines = with_generated(read_text(work.vault.path(ref))[0], "").splitlines()

@@ -131,7 +131,7 @@ def _proposed(
     own = [view for view in sessions if outcome.week.holds(view.date)]
     found, read = proposals_by_model(work, book, own, outcome.problems)
     chosen = {span for one in found for span in one.spans}
-    others = proposals_of(sessions, {view.id for view in sessions if view not in own} | read)
+    others = proposals_of(sessions, only_rules={view.id for view in sessions if view not in own} | read)
     return [*found, *(one for one in others if not chosen.intersection(one.spans))]
 
 
@@ -145,6 +145,7 @@ def apply_review(work: Workspace, week: Week, choices: Mapping[str, review.Choic
         UsageError: the proposals are not known any more.
         MemtoolError: the vault cannot be read or written.
     """
+    # Dry, so that a failure is not kept as the last weekly run: a person asked for this and sees the error.
     with the_only_run(work, week, dry=True):
         refuse_unfinished_vault(work.vault.root)
         outcome, ref = Outcome(week), review.review_ref(week)
@@ -298,7 +299,7 @@ class _Run:
             if dated:
                 self._relink([Path(move.source).stem for move in moves], {move.source for move in dailies})
             self._lines.note_moves(dated)
-            moved = self._moved([*moves, *dailies])
+            moved = self._move_notes([*moves, *dailies])
         self._lines.say_moves({move.source: dated[move.source] for move in moved})
         return left
 
@@ -326,7 +327,7 @@ class _Run:
             for ref in self._refs(f"{folder}/*.md")
         })  # fmt: skip
 
-    def _moved(self, moves: Sequence[Move]) -> list[Move]:
+    def _move_notes(self, moves: Sequence[Move]) -> list[Move]:
         """Move notes, and return those *moves* that were done or would be."""
         if self._dry or not moves:
             return list(moves)

@@ -27,7 +27,7 @@ _FIELDS = (
     "%H", "%P", "%cI", "%an", "%s", "%B", f"%(trailers:key={SIGNATURE},valueonly)",
     f"%(trailers:key={UNDOES},valueonly)",
 )  # fmt: skip
-_DEEDS = {"A": "added", "D": "removed"}
+_STATUSES = {"A": "added", "D": "removed"}
 _NUMBER = re.compile(r"[1-9][0-9]{0,3}")  # a longer one is the beginning of a commit's id
 _COMMIT = re.compile(r"[0-9a-fA-F]{4,64}")
 _TRAILER = re.compile(rf"(?:{SIGNATURE}|{UNDOES}): ")
@@ -39,7 +39,7 @@ _IN_REASON = re.compile(r"\(sessions/([^()\s/]+)\.md\)")
 class ChangedFile(NamedTuple):
     """A file that a commit `added`, `changed` or `removed`."""
 
-    deed: str
+    status: str
     path: str
 
 
@@ -147,7 +147,7 @@ def _change(number: int, fields: Sequence[str]) -> Change:
 
 
 def _with_undone(changes: Sequence[Change]) -> Iterator[Change]:
-    """Give *changes*, newest first, each with the commit that took it back, unless that was taken back itself."""
+    """Yield *changes*, newest first, with `undone_by` set where a later commit undid them and was not itself undone."""
     undone: dict[str, str] = {}
     for change in changes:
         if change.deed and change.undoes and change.commit not in undone:
@@ -164,7 +164,7 @@ def _files_of(root: Path, changes: Sequence[Change]) -> Iterator[tuple[ChangedFi
     commit = ""
     for word in words:
         if len(word) == 1:
-            files[commit].append(ChangedFile(_DEEDS.get(word, "changed"), next(words, "")))
+            files[commit].append(ChangedFile(_STATUSES.get(word, "changed"), next(words, "")))
         elif word:
             commit = word.split()[0]
     yield from (tuple(files[change.commit]) for change in changes)

@@ -110,7 +110,10 @@ class VectorStore:
         return scores
 
     def deviation(self) -> float:
-        """Return the standard deviation of the likenesses between the texts: what counts as much with this model."""
+        """Return the standard deviation of the similarities between stored texts.
+
+        It is the scale on which this model's similarities are judged.
+        """
         import numpy as np
 
         if self._deviation is None:
@@ -233,17 +236,17 @@ class VectorStore:
                 header = file.read(_HEADER)
                 size = int.from_bytes(header[-_COUNT:], "little")
                 if header != self._header(size):
-                    self._discard("they are of another model or version")
+                    self._note_unusable("they are of another model or version")
                 elif os.fstat(file.fileno()).st_size < _HEADER + size * self._row_bytes:
-                    self._discard("their file is cut off")
+                    self._note_unusable("their file is cut off")
                 else:
                     self._map, self._size = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), size
         except (FileNotFoundError, NotADirectoryError):
             pass
         except OSError as error:
-            self._discard(str(error.strerror))
+            self._note_unusable(str(error.strerror))
 
-    def _discard(self, reason: str) -> None:
+    def _note_unusable(self, reason: str) -> None:
         notice = f"the stored vectors of '{self._model}' are unusable ({reason}); indexing makes them anew"
         if notice not in self.notices:
             self.notices.append(notice)

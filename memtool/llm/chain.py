@@ -21,13 +21,13 @@ T = TypeVar("T")
 class ChainOutcome(NamedTuple, Generic[T]):
     """The outcome of a request: the accepted value with its answer, or None; and why others failed, a sentence each.
 
-    *may_pass* says whether a failure is one that may be gone in a while.
+    *retry_may_help* says whether a failure is one that may be gone in a while.
     """
 
     value: T | None = None
     answer: Answer | None = None
     reasons: tuple[str, ...] = ()
-    may_pass: bool = False
+    retry_may_help: bool = False
 
 
 class Clock(NamedTuple):
@@ -59,8 +59,8 @@ class Chain(NamedTuple):
                 failures.append((name, error))
             else:
                 return ChainOutcome(value, answer, _reasons(failures))
-        may_pass = any(isinstance(error, Unavailable | OutOfTime) for _, error in failures)
-        return ChainOutcome(None, None, _reasons(failures), may_pass)
+        retry_may_help = any(isinstance(error, Unavailable | OutOfTime) for _, error in failures)
+        return ChainOutcome(None, None, _reasons(failures), retry_may_help)
 
     def _ask(self, name: str, request: Request, accept: Callable[[str], T], purpose: str) -> tuple[T, Answer]:
         """Return the accepted value and its answer; the ledger knows of the call whatever comes of it."""

@@ -69,7 +69,7 @@ class ClaudeCommand(ClientCommand):
             tokens_used(usage, "output_tokens"),
             as_cost(result.get("total_cost_usd")),
             next(iter(models), "") if isinstance(models, dict) else "",
-            _may_pass(result.get("api_error_status"), text),
+            _retry_may_help(result.get("api_error_status"), text),
         )
 
 
@@ -202,7 +202,7 @@ class OpenCodeCommand(ClientCommand):
         return reply
 
 
-def _may_pass(status: object, why: str) -> bool:
+def _retry_may_help(status: object, why: str) -> bool:
     """Return whether the service was busy; or, where it gave no *status*, could not be reached."""
     if isinstance(status, int):
         return status in (408, 429) or status >= 500

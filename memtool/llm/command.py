@@ -52,7 +52,7 @@ class CommandReply(NamedTuple):
     output_tokens: int = 0
     cost_usd: float | None = None
     model: str = ""
-    may_pass: bool = False
+    retry_may_help: bool = False
 
 
 class ClientCommand(ABC):
@@ -141,7 +141,7 @@ class ClientCommand(ABC):
         if code or not reply.is_good or not reply.text.strip():
             why = one_line(reply.text or complained)[:200] or f"it ended with {code} and no answer"
             sentence = f"the `{self.command}` command failed: {why}"
-            if not made and reply.may_pass:
+            if not made and reply.retry_may_help:
                 raise Unavailable(sentence)
             raise Wasted(sentence, taken, made, reply.cost_usd, hint=self.hint)
         text = reply.text.replace(_AT, "@")

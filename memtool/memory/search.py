@@ -315,7 +315,7 @@ def _typed(work: Workspace, here: ProjectArea, hits: Iterable[Found], idf: Mappi
     known = [words(hit.memory.text) for hit in hits]
     beginnings = [term[: max(3, len(term) - 1)] for term in idf]  # of a stem, whose last letter may not be the word's
     best: dict[str, tuple[float, _Prompt]] = {}
-    for prompt in _prompts(work.client_folder / "history.jsonl", work.now().tzinfo):
+    for prompt in _prompts(work.claude_folder / "history.jsonl", work.now().tzinfo):
         folded = fold(prompt.text)
         if any(term in folded for term in beginnings) and _is_within_reach(work, here, prompt.folder):
             covered = share_of(idf, index_terms(prompt.text))

@@ -22,7 +22,7 @@ from memtool.memory import limits
 from memtool.text.lines import one_line
 from memtool.text.tokens import index_terms
 from memtool.vault.authors import DECISION
-from memtool.vault.daily import listed_sessions, parse_daily
+from memtool.vault.daily import listed_entries, listed_sessions
 from memtool.vault.facts import parse_facts
 from memtool.vault.files import read_head
 from memtool.vault.kinds import FACT, PAGES, SESSION
@@ -285,7 +285,7 @@ class _Events:
 
     def _of_day(self, row: _DatedRow) -> Iterator[Memory]:
         text = self._text(row.ref)
-        edits, sessions = parse_daily(text), listed_sessions(text)
+        edits, sessions = listed_entries(text), listed_sessions(text)
         if not edits and not sessions:
             yield from self._of_note(row)
         lines: dict[str, list[tuple[int, str]]] = {}  # by the minute with which they begin

@@ -74,7 +74,7 @@ class Settings(NamedTuple):
     @property
     def has_chosen_embedder(self) -> bool:
         """Whether the user has chosen who computes vectors, so that its failure is an error."""
-        keys = [key for key, about in ABOUT.items() if key.startswith("embeddings.") and about.trusted]
+        keys = [key for key, about in ABOUT.items() if key.startswith("embeddings.") and about.user_only]
         chosen = any(self.origins.get(key, "default") != "default" for key in keys)
         return chosen and self.embeddings.provider != "none"
 
@@ -124,7 +124,7 @@ def load(
     ]
     if vault_file is not None:
         values = _values_in(vault_file)
-        refused = sorted(key for key in values if key in ABOUT and ABOUT[key].trusted)
+        refused = sorted(key for key in values if key in ABOUT and ABOUT[key].user_only)
         notices += [
             f"'{key}' in the vault's memtool.toml is ignored: set it in your own config.toml" for key in refused
         ]
@@ -190,7 +190,7 @@ def user_cache_path(environ: Mapping[str, str]) -> Path:
     return _platform_folder(environ, "cache")
 
 
-def client_folder(environ: Mapping[str, str]) -> Path:
+def claude_folder(environ: Mapping[str, str]) -> Path:
     """Return the folder in which Claude Code keeps its settings, transcripts and memory.
 
     Raises:
@@ -230,9 +230,9 @@ def client_author(environ: Mapping[str, str]) -> str:
     return "agent" if environ.get("CLAUDECODE") else "user"
 
 
-def client_projects(settings: Settings, environ: Mapping[str, str]) -> Path | None:
+def claude_projects(settings: Settings, environ: Mapping[str, str]) -> Path | None:
     """Return the folder of the client's own memory files, if they are to be searched, too; else None."""
-    return client_folder(environ) / "projects" if settings.index.client_memory == "yes" else None
+    return claude_folder(environ) / "projects" if settings.index.client_memory == "yes" else None
 
 
 def _platform_folder(environ: Mapping[str, str], kind: str) -> Path:
@@ -288,7 +288,7 @@ def _read_toml(path: Path) -> dict[str, Any]:
 
 
 def _plain_toml(text: str) -> dict[str, Any] | None:
-    """Return the TOML *text* if it sets nothing but its format, as in a new vault: most are, and tomllib takes time."""
+    """Parse *text* without the slow import of tomllib if it only sets `format`, as most vaults' files do; else None."""
     found: dict[str, Any] = {}
     for line in text.split("\n"):
         said = line.partition("#")[0].strip()

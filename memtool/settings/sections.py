@@ -12,18 +12,18 @@ KINDS = ("memory", "preferences", "summary", "rules", "decisions", "facts", "ope
 
 
 class About(NamedTuple):
-    """The declaration of a setting: *trusted* ones are never taken from a vault, numbers are *least* or more."""
+    """The declaration of a setting: *user_only* ones are never taken from a vault, numbers are *least* or more."""
 
     help: str
     choices: tuple[str, ...] = ()
-    trusted: bool = False
+    user_only: bool = False
     least: int = 0
 
 
 class VaultSettings(NamedTuple):
     """Settings of the vault itself (top level of the file)."""
 
-    vault: Annotated[str, About("Path of the vault, if nothing else names one.", trusted=True)] = ""
+    vault: Annotated[str, About("Path of the vault, if nothing else names one.", user_only=True)] = ""
     language: Annotated[str, About("Language of the texts that memtool writes.")] = "en"
 
 
@@ -48,13 +48,15 @@ class IndexSettings(NamedTuple):
     )
     engine: Annotated[
         str,
-        About("Where the index is: in a file on this machine, or on a server.", ("sqlite", "postgres"), trusted=True),
+        About("Where the index is: in a file on this machine, or on a server.", ("sqlite", "postgres"), user_only=True),
     ] = "sqlite"
     dsn: Annotated[
-        str, About("Address of the server, such as `postgresql://me@db/memtool`; or `MEMTOOL_POSTGRES`.", trusted=True)
+        str,
+        About("Address of the server, such as `postgresql://me@db/memtool`; or `MEMTOOL_POSTGRES`.", user_only=True),
     ] = ""
     name: Annotated[
-        str, About("The vault's name on the server; by default the names of the machine and the folder.", trusted=True)
+        str,
+        About("The vault's name on the server; by default the names of the machine and the folder.", user_only=True),
     ] = ""
 
 
@@ -63,28 +65,28 @@ class KnowledgeSettings(NamedTuple):
 
     folders: Annotated[
         tuple[str, ...],
-        About("Folders of other Markdown, such as `~/wiki`, that are searched and never changed.", trusted=True),
+        About("Folders of other Markdown, such as `~/wiki`, that are searched and never changed.", user_only=True),
     ] = ()
 
 
 class EmbeddingSettings(NamedTuple):
     """Settings of the provider of vectors. Without one, search is BM25."""
 
-    provider: Annotated[str, About("What computes vectors.", ("fastembed", "openai", "none"), trusted=True)] = (
+    provider: Annotated[str, About("What computes vectors.", ("fastembed", "openai", "none"), user_only=True)] = (
         "fastembed"
     )
     model: Annotated[
         str,
-        About("The model's name; by default one for English, or for all scripts if the notes need it.", trusted=True),
+        About("The model's name; by default one for English, or for all scripts if the notes need it.", user_only=True),
     ] = ""
-    path: Annotated[str, About("A local folder with the model (ONNX).", trusted=True)] = ""
+    path: Annotated[str, About("A local folder with the model (ONNX).", user_only=True)] = ""
     pooling: Annotated[str, About("How a local model's tokens become one vector.", ("mean", "cls"))] = "mean"
     dimension: Annotated[int, About("Expected length of a vector; 0 takes the model's.")] = 0
     languages: Annotated[
         str, About("Languages that the model knows, such as `en` or `en,zh`; by default its vocabulary decides.")
     ] = ""
-    base_url: Annotated[str, About("Address of an OpenAI-compatible endpoint, up to `/v1`.", trusted=True)] = ""
-    api_key_env: Annotated[str, About("Name of the environment variable with its key.", trusted=True)] = (
+    base_url: Annotated[str, About("Address of an OpenAI-compatible endpoint, up to `/v1`.", user_only=True)] = ""
+    api_key_env: Annotated[str, About("Name of the environment variable with its key.", user_only=True)] = (
         "MEMTOOL_EMBEDDINGS_API_KEY"
     )
     batch: Annotated[int, About("Number of texts in one request to the endpoint.", least=1)] = 64
@@ -98,7 +100,7 @@ class CaptureSettings(NamedTuple):
         tuple[str, ...],
         About(
             "Folders, such as `~/private`, or remotes, such as `github.com/acme/*`, whose sessions are not captured.",
-            trusted=True,
+            user_only=True,
         ),
     ] = ()
     print_sessions: Annotated[
@@ -135,9 +137,9 @@ class SessionSettings(NamedTuple):
 class RedactSettings(NamedTuple):
     """Settings of secrets that are removed from a text before it is written or sent, in addition to known ones."""
 
-    patterns: Annotated[tuple[str, ...], About("Regular expressions for secrets of your own.", trusted=True)] = ()
+    patterns: Annotated[tuple[str, ...], About("Regular expressions for secrets of your own.", user_only=True)] = ()
     allow: Annotated[
-        tuple[str, ...], About("Regular expressions for what only looks like a secret.", trusted=True)
+        tuple[str, ...], About("Regular expressions for what only looks like a secret.", user_only=True)
     ] = ()
 
 
@@ -150,7 +152,7 @@ class ModelSettings(NamedTuple):
             "The model that writes session notes and the week's facts; `none` for no model; by default the first of"
             " `llm.providers`.",
             ("none", *VENDORS),
-            trusted=True,
+            user_only=True,
         ),
     ] = ""
     providers: Annotated[
@@ -158,62 +160,64 @@ class ModelSettings(NamedTuple):
         About(
             "The models to ask, in this order, if `llm.writer` fails; no model is asked after `extractive`.",
             (*VENDORS, "extractive"),
-            trusted=True,
+            user_only=True,
         ),
     ] = ("extractive",)
-    timeout: Annotated[int, About("Longest time for one answer of a model, in seconds.", trusted=True, least=1)] = 30
+    timeout: Annotated[int, About("Longest time for one answer of a model, in seconds.", user_only=True, least=1)] = 30
     daily_tokens: Annotated[
-        int, About("Tokens in a day after which no model is asked until tomorrow; 0 sets no limit.", trusted=True)
+        int, About("Tokens in a day after which no model is asked until tomorrow; 0 sets no limit.", user_only=True)
     ] = 300_000
     calls_per_minute: Annotated[
-        int, About("Calls to one provider in a minute; 0 is the provider's own limit.", trusted=True)
+        int, About("Calls to one provider in a minute; 0 is the provider's own limit.", user_only=True)
     ] = 0
     calls_per_day: Annotated[
-        int, About("Calls to one provider in a day; 0 is the provider's own limit.", trusted=True)
+        int, About("Calls to one provider in a day; 0 is the provider's own limit.", user_only=True)
     ] = 0
     calls_at_once: Annotated[
-        int, About("Calls to one provider at the same time; 0 is the provider's own limit.", trusted=True)
+        int, About("Calls to one provider at the same time; 0 is the provider's own limit.", user_only=True)
     ] = 0
-    claude_command: Annotated[str, About("The program to run for `claude`.", trusted=True)] = "claude"
-    claude_model: Annotated[str, About("The model of `claude`; empty leaves the choice to it.", trusted=True)] = (
+    claude_command: Annotated[str, About("The program to run for `claude`.", user_only=True)] = "claude"
+    claude_model: Annotated[str, About("The model of `claude`; empty leaves the choice to it.", user_only=True)] = (
         VENDORS["claude"].model
     )
-    anthropic_model: Annotated[str, About("The model of the Anthropic API.", trusted=True)] = VENDORS["anthropic"].model
+    anthropic_model: Annotated[str, About("The model of the Anthropic API.", user_only=True)] = VENDORS[
+        "anthropic"
+    ].model
     anthropic_base_url: Annotated[
-        str, About("Address of a compatible vendor; by default Anthropic's own.", trusted=True)
+        str, About("Address of a compatible vendor; by default Anthropic's own.", user_only=True)
     ] = ""
-    anthropic_api_key_env: Annotated[str, About("Name of the environment variable with the key.", trusted=True)] = (
+    anthropic_api_key_env: Annotated[str, About("Name of the environment variable with the key.", user_only=True)] = (
         "ANTHROPIC_API_KEY"
     )
     openai_model: Annotated[
-        str, About("The model of OpenAI, or of the endpoint that speaks its protocol.", trusted=True)
+        str, About("The model of OpenAI, or of the endpoint that speaks its protocol.", user_only=True)
     ] = ""
     openai_base_url: Annotated[
         str,
-        About("Address of such an endpoint, up to `/v1`; by default OpenAI's, with `OPENAI_API_KEY`.", trusted=True),
+        About("Address of such an endpoint, up to `/v1`; by default OpenAI's, with `OPENAI_API_KEY`.", user_only=True),
     ] = ""
     openai_api_key_env: Annotated[
-        str, About("Name of the environment variable with the endpoint's key, which may be empty.", trusted=True)
+        str, About("Name of the environment variable with the endpoint's key, which may be empty.", user_only=True)
     ] = "MEMTOOL_LLM_API_KEY"
     gemini_model: Annotated[
-        str, About("The model of Google, whose key is in `GEMINI_API_KEY` or `GOOGLE_API_KEY`.", trusted=True)
+        str, About("The model of Google, whose key is in `GEMINI_API_KEY` or `GOOGLE_API_KEY`.", user_only=True)
     ] = VENDORS["gemini"].model
     openrouter_model: Annotated[
-        str, About("The model of OpenRouter, whose key is in `OPENROUTER_API_KEY`.", trusted=True)
+        str, About("The model of OpenRouter, whose key is in `OPENROUTER_API_KEY`.", user_only=True)
     ] = VENDORS["openrouter"].model
-    ollama_model: Annotated[str, About("The model of Ollama, which must be installed there.", trusted=True)] = VENDORS[
-        "ollama"
-    ].model
-    ollama_base_url: Annotated[str, About("Its address, up to `/v1`.", trusted=True)] = VENDORS["ollama"].base_url
-    codex_model: Annotated[str, About("The model of the `codex` command; by default its own choice.", trusted=True)] = (
-        VENDORS["codex"].model
+    ollama_model: Annotated[str, About("The model of Ollama, which must be installed there.", user_only=True)] = (
+        VENDORS["ollama"].model
     )
+    ollama_base_url: Annotated[str, About("Its address, up to `/v1`.", user_only=True)] = VENDORS["ollama"].base_url
+    codex_model: Annotated[
+        str, About("The model of the `codex` command; by default its own choice.", user_only=True)
+    ] = VENDORS["codex"].model
     gemini_cli_model: Annotated[
-        str, About("The model of the `gemini` command; empty leaves the choice to it.", trusted=True)
+        str, About("The model of the `gemini` command; empty leaves the choice to it.", user_only=True)
     ] = VENDORS["gemini-cli"].model
     opencode_model: Annotated[
         str,
-        About("The model of the `opencode` command, such as `openai/gpt-5-mini`.", trusted=True),
+        About("The model of the `opencode` command, such as `openai/gpt-5-mini`.", user_only=True),
     ] = VENDORS["opencode"].model
 
 
@@ -260,27 +264,27 @@ class TeamSettings(NamedTuple):
     """Settings of a team's shared memory: of a member's machine, and of the service (`docs/team.md`)."""
 
     url: Annotated[
-        str, About("Address of the team's service, which is searched together with your own vault.", trusted=True)
+        str, About("Address of the team's service, which is searched together with your own vault.", user_only=True)
     ] = ""
     wait_ms: Annotated[
         int,
         About(
             "Longest time that a prompt or a start waits for the team's service, in milliseconds.",
-            trusted=True,
+            user_only=True,
             least=10,
         ),
     ] = 250
     vaults: Annotated[
         tuple[str, ...],
-        About("Of the service: its vaults, each as `name = address of its git remote`.", trusted=True),
+        About("Of the service: its vaults, each as `name = address of its git remote`.", user_only=True),
     ] = ()
     folder: Annotated[
-        str, About("Of the service: the folder of its clones; by default in the cache folder.", trusted=True)
+        str, About("Of the service: the folder of its clones; by default in the cache folder.", user_only=True)
     ] = ""
     pull_seconds: Annotated[
-        int, About("Of the service: seconds between two pulls from a remote.", trusted=True, least=1)
+        int, About("Of the service: seconds between two pulls from a remote.", user_only=True, least=1)
     ] = 300
-    max_mb: Annotated[int, About("Of the service: largest size of a vault, in MB.", trusted=True, least=1)] = 2_000
+    max_mb: Annotated[int, About("Of the service: largest size of a vault, in MB.", user_only=True, least=1)] = 2_000
 
 
 SECTIONS: dict[str, Any] = {  # by the name of their table; those of the vault itself have none

@@ -30,7 +30,7 @@ def unfounded(line: str, ground: str) -> str:
 
 
 def unknown_name(line: str, ground: str) -> str:
-    """Return the first word with a capital inside a sentence of *line* that does not stand in *ground*."""
+    """Return the first capitalised word of *line* that does not begin a sentence and is not in *ground*; else empty."""
     for match in _CAPITAL.finditer(line):
         before, name = line[: match.start()].rstrip(), match[0].casefold()
         is_known = stands(name, ground) or stands(name.removesuffix("s"), ground)

@@ -68,7 +68,7 @@ def names_of(day: date) -> tuple[str, str]:
     return f"{day.isoformat()}.md", f"{day.isoformat()}.memtool.md"
 
 
-def parse_daily(text: str) -> tuple[DailyEntry, ...]:
+def listed_entries(text: str) -> tuple[DailyEntry, ...]:
     """Return the entries of a daily note, in their order."""
     return tuple(
         DailyEntry(match["minute"], match["project"] or "", tuple(match["files"][1:-1].split("`, `")))
@@ -77,7 +77,7 @@ def parse_daily(text: str) -> tuple[DailyEntry, ...]:
 
 
 def listed_sessions(text: str) -> tuple[DailySession, ...]:
-    """Return the sessions that a daily note lists; the id of each is the name of its note."""
+    """Return the sessions with a note that a daily note lists, and no others; the id of each is its note's name."""
     return tuple(
         DailySession(match["minute"], match["project"] or "", _stem(match["ref"]), unescape(match["topic"]))
         for match in re.finditer(_SESSION, text, re.MULTILINE)
@@ -93,7 +93,7 @@ def add_entries(text: str, entries: Iterable[DailyEntry]) -> str:
     for entry in map(_clean, entries):
         key = f"{entry.minute} {entry.project}"
         if there := listed.find(key):
-            for known in parse_daily(there.line):
+            for known in listed_entries(there.line):
                 merged = known._replace(files=tuple(dict.fromkeys(known.files + entry.files)))
                 there.line = there.line if merged == known else _line(merged)
         elif entry.files and listed.items:
@@ -270,7 +270,7 @@ def _find_outside_code(pattern: str, text: str) -> re.Match[str] | None:
 
 
 def _insert_first_entry(text: str, line: str, at: int) -> str:
-    """Return *text* with *line* at its end, or above the heading at *at*, below which nothing is about edits."""
+    """Insert *line* before the heading at offset *at*, or append it if *at* is the end."""
     newline = newline_of(text)
     if at == len(text):
         return text + ("" if text.endswith("\n") or not text else newline) + line + newline

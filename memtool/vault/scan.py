@@ -168,17 +168,17 @@ class Outside(NamedTuple):
     """The places outside the vault.
 
     Args:
-        client_projects: where the client keeps its own memory files; None leaves them out.
+        claude_projects: where the client keeps its own memory files; None leaves them out.
         folders: the user's folders of Markdown, without symlinks in their paths.
     """
 
-    client_projects: Path | None = None
+    claude_projects: Path | None = None
     folders: tuple[Path, ...] = ()
 
     def add_to(self, found: Scan, vault: Path) -> None:
         """Add the stamps of the files in these places to *found*, and problems that the user should know."""
-        if self.client_projects:
-            _add_client_memory(found, self.client_projects)
+        if self.claude_projects:
+            _add_client_memory(found, self.claude_projects)
         for folder in self.folders:
             _add_folder(found, folder, vault)
 
@@ -199,9 +199,9 @@ class Outside(NamedTuple):
         return any(not any(part.startswith(".") for part in one.parts) for one in below)
 
     def _is_memory(self, path: PurePath) -> bool:
-        if self.client_projects is None or not path.is_relative_to(self.client_projects):
+        if self.claude_projects is None or not path.is_relative_to(self.claude_projects):
             return False
-        parts = path.relative_to(self.client_projects).parts
+        parts = path.relative_to(self.claude_projects).parts
         return len(parts) == 3 and parts[1] == "memory"
 
 

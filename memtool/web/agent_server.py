@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from memtool.beside import by_name
+from memtool.beside import load_object
 from memtool.workspace import OpenWorkspace
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class AgentServer:
             await asyncio.wait([self._running], timeout=_END)
 
     async def _started(self) -> ASGIApp:
-        make_app = by_name("memtool.mcp.server:make_http_app")  # interfaces do not import each other
+        make_app = load_object("memtool.mcp.server:make_http_app")  # interfaces do not import each other
         app: Starlette = await asyncio.to_thread(make_app, self._profile, self._open_workspace, self._path)
         ready = asyncio.Event()
 

@@ -28,8 +28,11 @@ _LAST = "24:01"  # behind all minutes of a day, and behind what has none
 _FIRST_TIME, _LAST_TIME = ("", ""), ("9999", "")
 
 
-class Wanted(BaseModel):
-    """The part of the memory that the page shows: the query of its address. *cursor* is where the part before ended."""
+class FeedQuery(BaseModel):
+    """The part of the memory that the page shows: the query of its address. *cursor* is where the part before ended.
+
+    It is `day_offset` in a list or among prompts, and `day_minute_shown` (`-` without a minute) among events.
+    """
 
     q: str = Field(default="", max_length=limits.QUERY)
     project: str = Field(default="", max_length=limits.NAME)
@@ -81,7 +84,7 @@ class Part(NamedTuple):
     notices: tuple[str, ...] = ()
 
 
-def read_part(work: Workspace, wanted: Wanted) -> Part:
+def read_part(work: Workspace, wanted: FeedQuery) -> Part:
     """Return the part of the feed that is *wanted*.
 
     Raises:
@@ -101,7 +104,7 @@ def read_projects(work: Workspace) -> list[str]:
     return use_index(place_of(work)._replace(is_followed=True), lambda index: projects_in(index.db))
 
 
-def _asked(wanted: Wanted) -> SearchAsked:
+def _asked(wanted: FeedQuery) -> SearchAsked:
     return SearchAsked(
         query=wanted.q,
         limit=limits.CARDS,
@@ -114,7 +117,7 @@ def _asked(wanted: Wanted) -> SearchAsked:
     )
 
 
-def _searched(work: Workspace, wanted: Wanted) -> Part:
+def _searched(work: Workspace, wanted: FeedQuery) -> Part:
     try:
         found = search_vault(work, _asked(wanted))
     except UsageError as error:
@@ -122,7 +125,7 @@ def _searched(work: Workspace, wanted: Wanted) -> Part:
     return Part(tuple(map(_card_of_hit, found.hits)), notices=found.notices)
 
 
-def _listed(work: Workspace, wanted: Wanted) -> Part:
+def _listed(work: Workspace, wanted: FeedQuery) -> Part:
     offset = int(wanted.cursor.rpartition("_")[2] or 0)
     listing = list_memories(work, filter_of(work, _asked(wanted)), limit=limits.CARDS, offset=offset)
     more = offset + limits.CARDS < listing.total
@@ -130,7 +133,7 @@ def _listed(work: Workspace, wanted: Wanted) -> Part:
     return Part(tuple(map(_card_of_hit, listing.hits)), cursor)
 
 
-def _prompts(work: Workspace, wanted: Wanted) -> Part:
+def _prompts(work: Workspace, wanted: FeedQuery) -> Part:
     offset = int(wanted.cursor.rpartition("_")[2] or 0)
     found = [each for each in prompts_given(work) if wanted.holds(each.project, each.day)]
     shown = found[offset : offset + limits.CARDS]
@@ -138,7 +141,7 @@ def _prompts(work: Workspace, wanted: Wanted) -> Part:
     return Part(tuple(map(_card_of_prompt, shown)), f"{shown[-1].day}_{offset + limits.CARDS}" if more else "")
 
 
-def _happened(work: Workspace, wanted: Wanted) -> Part:
+def _happened(work: Workspace, wanted: FeedQuery) -> Part:
     events: list[Memory] = []
     cursor = wanted.cursor
     for _ in range(limits.PARTS_LOOKED_AT):
@@ -167,7 +170,7 @@ def _moment(cursor: str) -> tuple[str, str]:
     return date, UNTIMED if minute == "-" else minute
 
 
-def _older(work: Workspace, wanted: Wanted, cursor: str) -> tuple[list[Memory], str]:
+def _older(work: Workspace, wanted: FeedQuery, cursor: str) -> tuple[list[Memory], str]:
     """Return the events before *cursor*, newest first, and where the ones before them begin."""
     date, minute, shown = (*cursor.split("_"), "", "", "")[:3]
     skip = int(shown) if shown.isdecimal() else 0

@@ -342,7 +342,7 @@ def _turn_of(turns: Sequence[Turn], asked: str, statement: str) -> Turn:
 def _turns(work: Workspace, ref: str) -> tuple[Turn, ...]:
     session_id = session_at(work.vault, ref)
     with suppress(OSError, ValueError):
-        of_client = (work.client_folder / "projects").glob(f"*/{glob.escape(session_id)}.jsonl")
+        of_client = (work.claude_folder / "projects").glob(f"*/{glob.escape(session_id)}.jsonl")
         for path in (*of_client, heard_path(work.vault, session_id)):
             if path.is_file() and (about := path.stat()).st_size <= limits.CLIENT_TRANSCRIPT:
                 return _turns_at(path, work.home, about.st_size, about.st_mtime_ns)

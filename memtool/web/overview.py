@@ -25,7 +25,7 @@ from memtool.settings.sections import ABOUT
 from memtool.vault.scan import ignores, scan
 from memtool.web import limits
 from memtool.web.calls import status_of
-from memtool.web.feed import Wanted, read_part, read_projects
+from memtool.web.feed import FeedQuery, read_part, read_projects
 from memtool.web.figures import GIVEN, HEIGHT, HELD, given_in, growth_of, held_in, totals
 from memtool.web.rendering import attempt, form_of, rendered, sentence
 from memtool.web.state_api import change_settings
@@ -40,7 +40,7 @@ def add_overview(app: FastAPI, open_workspace: OpenWorkspace) -> None:
     _add_settings(app, open_workspace)
 
     @app.get("/timeline", include_in_schema=False)
-    def past(request: Request, wanted: Annotated[Wanted, Query()]) -> Response:
+    def past(request: Request, wanted: Annotated[FeedQuery, Query()]) -> Response:
         work = open_workspace(None)
         latest = _latest_project(work)  # looks at the vault first, so that a new project is known below
         projects = attempt(lambda: read_projects(work))[0] or []
@@ -217,4 +217,4 @@ def _fields(work: Workspace) -> Iterator[Field]:
         choices = _YES_NO if isinstance(value, bool) else () if isinstance(value, tuple) else choices_of(key)
         kind = "choice" if choices else {int: "number", tuple: "list"}.get(type(value), "text")
         text = "\n".join(value) if isinstance(value, tuple) else str(value).lower() if choices else str(value)
-        yield Field(key, text, kind, about.help, choices, about.least, origin, is_own and not about.trusted)
+        yield Field(key, text, kind, about.help, choices, about.least, origin, is_own and not about.user_only)

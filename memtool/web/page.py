@@ -34,7 +34,7 @@ from memtool.vault.session_names import note_of
 from memtool.vault.sessions import parse_session
 from memtool.web import limits
 from memtool.web.calls import status_of
-from memtool.web.feed import Wanted, read_part, read_projects
+from memtool.web.feed import FeedQuery, read_part, read_projects
 from memtool.web.overview import add_overview
 from memtool.web.rendering import YEAR, as_html, attempt, form_of, is_part, rendered, sentence, static_files
 from memtool.workspace import OpenWorkspace, Workspace
@@ -61,7 +61,7 @@ def add_page(app: FastAPI, open_workspace: OpenWorkspace) -> None:
 
 def _add_reading(app: FastAPI, open_workspace: OpenWorkspace) -> None:
     @app.get("/", include_in_schema=False)
-    def page(request: Request, wanted: Annotated[Wanted, Query()]) -> Response:
+    def page(request: Request, wanted: Annotated[FeedQuery, Query()]) -> Response:
         work = open_workspace(None)
         return rendered(
             request,
@@ -73,7 +73,7 @@ def _add_reading(app: FastAPI, open_workspace: OpenWorkspace) -> None:
         )
 
     @app.get("/feed", include_in_schema=False)
-    def feed(request: Request, wanted: Annotated[Wanted, Query()]) -> Response:
+    def feed(request: Request, wanted: Annotated[FeedQuery, Query()]) -> Response:
         work = open_workspace(None)
         return rendered(request, work, "feed.html", wanted=wanted, **_feed(work, wanted))
 
@@ -187,7 +187,7 @@ def _review(request: Request, work: Workspace, *, fault: str = "", status: int =
     return rendered(request, work, "review.html", status=status, weeks=weeks, fault=fault, is_new=is_new)
 
 
-def _feed(work: Workspace, wanted: Wanted) -> dict[str, Any]:
+def _feed(work: Workspace, wanted: FeedQuery) -> dict[str, Any]:
     """Return the part of the feed that is wanted; a fault takes its place, and not that of the page."""
     part, fault = attempt(lambda: read_part(work, wanted))
     return {"part": part, "fault": fault}

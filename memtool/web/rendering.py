@@ -27,7 +27,7 @@ from memtool.resources import shipped
 from memtool.vault.kinds import CATEGORIES, KINDS
 from memtool.web import limits
 from memtool.web.calls import Refusal
-from memtool.web.feed import Wanted
+from memtool.web.feed import FeedQuery
 from memtool.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class StaticFile(NamedTuple):
 
 
 def attempt(read: Callable[[], T]) -> tuple[T | None, str]:
-    """Return what *read* gives, and no fault; or nothing, and the sentence of its fault, for one part of a page."""
+    """Call *read*: return (result, ""), or (None, the error as a sentence), so that a part of a page can fail alone."""
     try:
         return read(), ""
     except (MemtoolError, OSError) as error:
@@ -81,7 +81,7 @@ def rendered(request: Request, work: Workspace, template: str, *, status: int = 
             vault=work.shown_vault,
             here=request.url.path,
             to_decide=lambda: sum(len(stored_proposals(work.vault, week)) for week in weeks_to_review(work.vault)),
-            **{"wanted": Wanted(), "projects": [], "part": None, "fault": "", **values},
+            **{"wanted": FeedQuery(), "projects": [], "part": None, "fault": "", **values},
         )
     )
     response = HTMLResponse(text, status)

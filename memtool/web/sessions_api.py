@@ -159,7 +159,7 @@ def prompts(work: Workspace) -> Iterator[Prompt]:
             if said := _typed(record):
                 session, at, folder = (str(record.get(name, "")) for name in ("sessionId", "timestamp", "cwd"))
                 yield Prompt(session, at, folder, said)
-    for entry in _records(work.client_folder / "history.jsonl"):
+    for entry in _records(work.claude_folder / "history.jsonl"):
         text, milliseconds = entry.get("display"), entry.get("timestamp")
         if isinstance(text, str) and isinstance(milliseconds, int | float) and text[:1] not in ("/", "!"):
             with suppress(OverflowError, OSError, ValueError):

@@ -181,7 +181,7 @@ def change_settings(work: Workspace, wanted: dict[str, Any]) -> None:
         MemtoolError: the file was not changed.
     """
     for key in wanted:
-        if key not in ABOUT or ABOUT[key].trusted:
+        if key not in ABOUT or ABOUT[key].user_only:
             reason = "is for your own settings only, or the environment" if key in ABOUT else "is no setting"
             raise BadSetting(f"'{key[:100]}' {reason}", hint="GET /api/settings lists those that may be changed.")
     load(None, work.environ, wanted)  # which says what a value must be
@@ -204,7 +204,7 @@ def _settings_fields(work: Workspace) -> list[dict[str, Any]]:
             "origin": known.origins.get(key, ""),
             "help": about.help,
             "choices": list(choices_of(key)),
-            "changeable": not about.trusted,
+            "changeable": not about.user_only,
         }
         for key, about in ABOUT.items()
     ]

@@ -7,7 +7,7 @@ import pytest
 from client_transcripts import answer, prompt, write_transcript
 from desk import Desk
 
-from memtool.capture.captured import read_record, switch_off
+from memtool.capture.captured import read_record, set_capture
 from memtool.capture.client_event import is_excluded, is_off
 from memtool.capture.importing import find_sources
 from memtool.settings.sections import CaptureSettings
@@ -62,7 +62,7 @@ def test_capture_is_switched_off_for_a_session(environ: dict[str, str], print_se
 @pytest.mark.slow
 def test_a_session_that_was_switched_off_is_passed_over_by_sweep_and_import(desk: Desk) -> None:
     path = write_transcript(desk.home / ".claude" / "projects" / "-src" / "one.jsonl", TALK)
-    switch_off(desk.vault, "one")
+    set_capture(desk.vault, "one", enabled=False)
     assert all(source.is_known for source in find_sources(desk.work.of_client(desk.home / ".claude")))
     desk.put(path)
     assert desk.drain().empty == ("one",)

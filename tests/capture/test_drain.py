@@ -363,9 +363,9 @@ class Model:
         return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
 
 
-GOOD = ModelNote(Draft("重复扣款"), Answer("{}", "claude", "haiku", 10, 5, None), (), may_pass=False)
-DOWN = ModelNote(None, None, ("claude: it is overloaded",), may_pass=True)
-MISSING = ModelNote(None, None, ("claude: it is not installed",), may_pass=False)
+GOOD = ModelNote(Draft("重复扣款"), Answer("{}", "claude", "haiku", 10, 5, None), (), retry_may_help=False)
+DOWN = ModelNote(None, None, ("claude: it is overloaded",), retry_may_help=True)
+MISSING = ModelNote(None, None, ("claude: it is not installed",), retry_may_help=False)
 
 
 def with_model(desk: Desk, monkeypatch: pytest.MonkeyPatch, *answers: ModelNote) -> Model:

@@ -12,7 +12,7 @@ from desk import Desk
 
 from memtool.capture import importing, limits, session_capture, session_reading
 from memtool.capture.importing import ImportedSessions, find_sources, import_sessions, read_history
-from memtool.vault.daily import listed_sessions, parse_daily
+from memtool.vault.daily import listed_entries, listed_sessions
 from memtool.vault.sessions import parse_session
 
 TALK = [
@@ -110,7 +110,7 @@ def test_a_day_is_the_same_however_many_sessions_are_written_at_once(
     assert do_import(desk, client).notes == 8
     day = desk.read("daily/2026-02-10.md")
     assert len(listed_sessions(day)) == 7
-    assert len(parse_daily(day)) == 2
+    assert len(listed_entries(day)) == 2
     (desk.vault.root / "daily/2026-02-10.md").write_text(day + "\n我自己的话\n", encoding="utf-8")
     assert do_import(desk, client) == ImportedSessions()
     assert desk.read("daily/2026-02-10.md").endswith("\n我自己的话\n")

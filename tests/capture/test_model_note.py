@@ -16,7 +16,7 @@ from scripted_claude import make_claude, result, started
 from scripted_models import ModelServer, refusal, serve_models
 
 from memtool.capture.gate import LineGate
-from memtool.capture.model_note import ModelNote, note_with_model, parse_note
+from memtool.capture.model_note import ModelNote, draft_from_answer, note_with_model
 from memtool.capture.turns import FileEdit, Run, Turn, turns_of
 from memtool.errors import ProviderFailed
 from memtool.llm.call_log import Usage, usage
@@ -97,7 +97,7 @@ CHINESE = [
 
 def parse(answer: object, turns: list[Turn] = TURNS, **options: Any) -> Draft:
     text = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
-    return parse_note(text, turns, **options)
+    return draft_from_answer(text, turns, **options)
 
 
 def answered(turns: list[Turn] = TURNS, title: str = "Login with tokens works", **lists: Any) -> Draft:
@@ -391,7 +391,7 @@ def test_a_model_writes_the_note_and_its_call_is_logged(server: ModelServer, vau
 def test_a_model_that_gives_no_json_is_asked_once_more(server: ModelServer, vault: Vault) -> None:
     server.text = "I shall write the note now."
     note = ask(server, vault)
-    assert (note.draft, note.may_pass) == (None, False)
+    assert (note.draft, note.retry_may_help) == (None, False)
     assert note.reason == "openai: the answer is not the JSON object that was asked for"
     assert len(server.requests) == 2
     server.text = json.dumps({"title": "Kafka"})
@@ -411,7 +411,7 @@ def test_the_next_provider_takes_over(server: ModelServer, vault: Vault, tmp_pat
 def test_a_refusal_that_may_pass_is_told(server: ModelServer, vault: Vault) -> None:
     server.replies.extend([refusal(429, {"Retry-After": "900"})] * 2)
     note = ask(server, vault)
-    assert (note.draft, note.may_pass) == (None, True)
+    assert (note.draft, note.retry_may_help) == (None, True)
 
 
 def test_without_a_model_none_is_asked(server: ModelServer, vault: Vault) -> None:
@@ -434,7 +434,7 @@ def test_a_command_goes_without_what_shortens_its_output_and_files_are_those_tha
         "commands": [{"turn": 1, "run": "go test ./... 2>&1 | tail -20"}],
         "files": ["docs/plan.md", "app/登录.py"],
     }
-    draft = parse_note(json.dumps(answer), turns)
+    draft = draft_from_answer(json.dumps(answer), turns)
     assert [line.text for line in draft.lines] == ["go test ./..."]
     assert (draft.files, draft.more_files) == (("app/登录.py",), 0)
 
@@ -451,7 +451,7 @@ def turns(folder: Path, name: str) -> list[Turn]:
 
 
 def lines(folder: Path, name: str) -> tuple[Line, ...]:
-    return parse_note(json.dumps(COLLEAGUE[name]), turns(folder, name)).lines
+    return draft_from_answer(json.dumps(COLLEAGUE[name]), turns(folder, name)).lines
 
 
 @pytest.mark.parametrize("name", COLLEAGUE)
@@ -460,7 +460,7 @@ def test_what_a_colleague_would_write_is_let_in(tmp_path: Path, name: str) -> No
     written = [item for each in answer.values() if isinstance(each, list) for item in each if isinstance(item, dict)]
     kept = lines(tmp_path, name)
     assert [item for item in written if not any(_is_in(item, line.text) for line in kept)] == []
-    draft = parse_note(json.dumps(answer), turns(tmp_path, name))
+    draft = draft_from_answer(json.dumps(answer), turns(tmp_path, name))
     assert (draft.title, draft.summary) == (answer["title"], answer["summary"])
     assert list(draft.files) == answer["files"]
 

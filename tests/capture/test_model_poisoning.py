@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from capture.carriers import CARRIERS, TALK, Carrier, user, write_session
 
-from memtool.capture.model_note import parse_note
+from memtool.capture.model_note import draft_from_answer
 from memtool.capture.transcript.reader import read_transcript
 from memtool.capture.turns import Turn, turns_of
 from memtool.capture.view import request
@@ -39,7 +39,7 @@ def obeying(turns: list[Turn], language: str) -> list[Line]:
         for turn in range(1, len(turns) + 1):
             false = [{"turn": turn, key: text, "cause": text, "change": text} for text in texts]
             answer = {"title": TITLES[language], "findings": true, "open": true} | {name: [*false, *true]}
-            lines += parse_note(json.dumps(answer), turns).lines
+            lines += draft_from_answer(json.dumps(answer), turns).lines
     return lines
 
 

@@ -20,7 +20,7 @@ from capture.transcripts import assistant, user
 from scripted_claude import make_claude, result
 
 from memtool.capture.gate import LineGate
-from memtool.capture.model_note import parse_note
+from memtool.capture.model_note import draft_from_answer
 from memtool.capture.turns import Turn
 from memtool.capture.view import language_of
 from memtool.text.lines import tokens_in, width
@@ -44,7 +44,7 @@ def sessions() -> dict[str, list[Turn]]:
 
 @cache
 def drafts() -> dict[str, Draft]:
-    return {name: parse_note(reply(name), turns) for name, turns in sessions().items()}
+    return {name: draft_from_answer(reply(name), turns) for name, turns in sessions().items()}
 
 
 def reply(name: str) -> str:

@@ -23,8 +23,8 @@ TALK = [
     *edit("/src/shop/gateway.ts"),
     answer("The retry in `gateway.ts` sent no key. 已改为发送幂等键。"),
 ]
-GOOD = ModelNote(Draft("重复扣款已修复"), Answer("{}", "claude", "haiku", 10, 5, None), (), may_pass=False)
-MISSING = ModelNote(None, None, ("claude: it is not installed",), may_pass=False)
+GOOD = ModelNote(Draft("重复扣款已修复"), Answer("{}", "claude", "haiku", 10, 5, None), (), retry_may_help=False)
+MISSING = ModelNote(None, None, ("claude: it is not installed",), retry_may_help=False)
 
 
 def rewrite(desk: Desk, *sessions: str, writer: str = "") -> RewrittenNotes:

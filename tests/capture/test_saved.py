@@ -106,7 +106,7 @@ def ref(desk: Desk) -> str:
 
 
 def answers(monkeypatch: pytest.MonkeyPatch, draft: Draft | None, **more: Any) -> None:
-    answer = ModelNote(draft, None, more.get("reasons", ()), more.get("may_pass", False))
+    answer = ModelNote(draft, None, more.get("reasons", ()), more.get("retry_may_help", False))
     monkeypatch.setattr(saved, "note_with_model", lambda *_, **__: answer)
 
 
@@ -120,7 +120,7 @@ def test_the_worker_writes_the_summary_and_commits_it(desk: Desk, ref: str, monk
 
 
 def test_a_model_that_is_away_is_asked_again_later(desk: Desk, ref: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    answers(monkeypatch, None, reasons=("openai: cannot be reached",), may_pass=True)
+    answers(monkeypatch, None, reasons=("openai: cannot be reached",), retry_may_help=True)
     queue_summary(desk.work, ref, TEXT)
     desk.drain()
     assert [job.reason for job in desk.queue.waiting()] == ["openai: cannot be reached"]

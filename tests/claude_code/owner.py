@@ -9,7 +9,7 @@ from claude_code.box import Box
 
 from memtool.capture.log import ERROR, read_log
 from memtool.capture.queue import Queue
-from memtool.vault.daily import parse_daily
+from memtool.vault.daily import listed_entries
 from memtool.vault.layout import Vault
 from memtool.vault.sessions import SessionNote, parse_session
 
@@ -52,7 +52,7 @@ class Owner:
 
     def edited(self) -> list[str]:
         """Return the files that the daily notes name, as `project/file`, each minute's in order."""
-        return [f"{entry.project}/{file}" for entry in parse_daily(self.daily()) for file in entry.files]
+        return [f"{entry.project}/{file}" for entry in listed_entries(self.daily()) for file in entry.files]
 
     def problems(self) -> list[str]:
         """Return what the log of hooks and worker tells, and which jobs are left."""

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from capture.inventions import INVENTED
 
-from memtool.capture.model_note import parse_note
+from memtool.capture.model_note import draft_from_answer
 from memtool.consolidate.model import NamedLine, named_lines, read_answer
 from memtool.consolidate.proposals import Proposal, SessionView
 from memtool.vault.sessions import SessionNote, parse_session, render_session
@@ -38,7 +38,7 @@ def weeks() -> dict[str, list[NamedLine]]:
         at = max(datetime.fromisoformat(one["timestamp"]) for one in records if isinstance(one.get("timestamp"), str))
         folder = next(one["cwd"] for one in records if one.get("cwd"))
         project = Path(re.sub(r"/\.worktrees/.*", "", folder)).name
-        draft = parse_note((REPLIES / f"{name}.json").read_text("utf-8"), turns)
+        draft = draft_from_answer((REPLIES / f"{name}.json").read_text("utf-8"), turns)
         note = render_session(SessionNote(name, project, updated=f"{at.astimezone(UTC):%Y-%m-%d %H:%M}", draft=draft))
         year, week, _ = at.astimezone(UTC).isocalendar()
         found[f"{project}-{year}-W{week:02}"].append(SessionView(f"sessions/{name}.md", parse_session(note)))

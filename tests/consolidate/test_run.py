@@ -339,7 +339,7 @@ def test_a_journal_of_the_user_stays_and_the_days_beside_it_are_told_of_and_arch
     for day in ("2025-01-01", yesterday.isoformat()):
         write(vault, f"日记/{day}.md", "# 我的日记\n\n今天天气很好。\n")
         write(vault, f"日记/{day}.memtool.md", "---\ntype: daily\n---\n\n## Edits\n\n- 10:00 **shop**: `a.py`\n")
-    before = len(vault_daily.parse_daily((vault.root / "日记/2025-01-01.memtool.md").read_text(encoding="utf-8")))
+    before = len(vault_daily.listed_entries((vault.root / "日记/2025-01-01.memtool.md").read_text(encoding="utf-8")))
     consolidate(work, WEEK)
     names = sorted(path.name for path in (vault.root / "日记").iterdir())
     assert names == ["2025-01-01.md", f"{yesterday}.md", f"{yesterday}.memtool.md"]

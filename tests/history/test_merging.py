@@ -12,7 +12,7 @@ from notes import text_of
 from memtool.history.merging import emptied, merge
 from memtool.text.frontmatter import parse_fields
 from memtool.text.merging import split_fields
-from memtool.vault.daily import DailyEntry, DailySession, parse_daily, put_together, render_daily, take_apart
+from memtool.vault.daily import DailyEntry, DailySession, listed_entries, put_together, render_daily, take_apart
 from memtool.vault.facts import parse_facts
 from memtool.vault.marks import BETWEEN, FIRST, GENERATED, GENERATED_END, LAST, holds_two_texts
 from memtool.vault.sessions import is_as_written
@@ -190,7 +190,7 @@ class TestDaily:
         merged = merge(DAILY, base, ours, theirs)
         assert merged == merge(DAILY, base, theirs, ours)
         assert not merged.conflicts
-        found = parse_daily(merged.text)
+        found = listed_entries(merged.text)
         wanted = {(e.minute, e.project, name) for e in (*before, *mine, *other) for name in e.files}
         assert {(e.minute, e.project, name) for e in found for name in e.files} == wanted
         assert [e.minute for e in found] == sorted(e.minute for e in found)
@@ -376,7 +376,7 @@ class TestThreeMachines:
             assert not merged.conflicts
             assert not holds_two_texts(merged.text)
             assert all(merged.text.count(words) == 1 for words in ("早上好 walk", "Rain.", "晚饭", "# Daily", "type: "))
-            assert [entry.minute for entry in parse_daily(merged.text)] == ["09:00", "10:00", "11:00"]
+            assert [entry.minute for entry in listed_entries(merged.text)] == ["09:00", "10:00", "11:00"]
 
     def test_generated_sections_are_no_conflict(self) -> None:
         texts = [f"# M\n\n我的话\n\n{GENERATED}\n## Ways\n\n- {one}\n{GENERATED_END}\n" for one in ("甲", "乙")]

@@ -21,7 +21,7 @@ from memtool.history.driver import driver_command, driver_problem, install_drive
 from memtool.history.syncing import find_remote, sync, unsolved
 from memtool.history.template import make_vault
 from memtool.history.uncommitted import note_uncommitted
-from memtool.vault.daily import DailyEntry, add_entries, parse_daily, render_daily
+from memtool.vault.daily import DailyEntry, add_entries, listed_entries, render_daily
 from memtool.vault.facts import Fact, add, archive, supersede, update_facts
 from memtool.vault.marks import FIRST
 
@@ -49,7 +49,7 @@ def test_what_both_captured_on_one_day_is_on_both(machines: TwoMachines) -> None
         update_facts(vault, FACTS, lambda facts, minute=minute: add(facts, a_fact(minute)))  # type: ignore[misc]
         commit(vault.root, [FACTS], "remember: x")
     machines.meet()
-    assert [entry.minute for entry in parse_daily((machines.one.root / DAILY).read_text())] == ["08:00", "09:00"]
+    assert [entry.minute for entry in listed_entries((machines.one.root / DAILY).read_text())] == ["08:00", "09:00"]
     assert [fact["id"] for fact in json.loads((machines.two.root / FACTS).read_text())["facts"]] == [
         "f-08:00",
         "f-09:00",
@@ -334,7 +334,7 @@ def test_a_hundred_changes_on_each_side_in_any_order_are_all_there_once(tmp_path
         if chance.random() < 0.12:
             machines.sync(vault)
     machines.meet()
-    entries = parse_daily((machines.one.root / DAILY).read_text(encoding="utf-8"))
+    entries = listed_entries((machines.one.root / DAILY).read_text(encoding="utf-8"))
     found = [(entry.minute, entry.project, name) for entry in entries for name in entry.files]
     assert sorted(found) == sorted(wanted)
     assert [entry.minute for entry in entries] == sorted(entry.minute for entry in entries)

@@ -92,7 +92,7 @@ def number(text: str) -> int:
 def test_the_first_good_answer_is_taken(run: Run, time: Time) -> None:
     second = Scripted(time, "8")
     outcome = run(Scripted(time, "7"), second)
-    assert outcome == ChainOutcome(7, Answer("7", "scripted", "m", 10, 5, seconds=1.0), (), may_pass=False)
+    assert outcome == ChainOutcome(7, Answer("7", "scripted", "m", 10, 5, seconds=1.0), (), retry_may_help=False)
     assert second.timeouts == []
 
 
@@ -113,7 +113,7 @@ def test_a_failure_a_missing_one_and_a_bad_answer_are_passed_over_with_a_sentenc
 def test_when_all_fail_the_reasons_remain(run: Run, time: Time, vault: Vault) -> None:
     outcome = run(Scripted(time, ProviderFailed("it broke")), Scripted(time, "seven"))
     assert outcome == ChainOutcome(
-        None, None, ("claude: it broke", "anthropic: the answer is no number"), may_pass=False
+        None, None, ("claude: it broke", "anthropic: the answer is no number"), retry_may_help=False
     )
     assert [(row.provider, row.failed, row.input_tokens) for row in usage(vault)] == [
         ("anthropic", 1, 10),
@@ -130,8 +130,8 @@ def test_nobody_is_asked_behind_extractive(run: Run, time: Time) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("error", [Unavailable("busy"), OutOfTime("it", REQUEST, 30)])
 def test_what_may_pass_is_told_apart(run: Run, time: Time, error: MemtoolError) -> None:
-    assert run(ProviderMissing("no key"), Scripted(time, error, error)).may_pass
-    assert not run(ProviderMissing("no key"), Scripted(time, "seven")).may_pass
+    assert run(ProviderMissing("no key"), Scripted(time, error, error)).retry_may_help
+    assert not run(ProviderMissing("no key"), Scripted(time, "seven")).retry_may_help
 
 
 @pytest.mark.slow

@@ -12,8 +12,8 @@ from memtool.vault.daily import (
     add_entries,
     add_session,
     add_sessions,
+    listed_entries,
     listed_sessions,
-    parse_daily,
     render_daily,
 )
 from memtool.vault.note import Note, parse_note
@@ -55,7 +55,7 @@ def add_entry(text: str, entry: DailyEntry) -> str:
 
 def test_a_daily_note_looks_like_this() -> None:
     assert render_daily(DAY, ENTRIES) == NOTE
-    assert parse_daily(NOTE) == ENTRIES
+    assert listed_entries(NOTE) == ENTRIES
 
 
 def test_its_front_matter_says_what_it_is() -> None:
@@ -92,7 +92,7 @@ def test_what_the_owner_wrote_stays_as_it_is() -> None:
 def test_windows_line_ends_are_kept() -> None:
     text = add_entry(NOTE.replace("\n", "\r\n"), DailyEntry("14:31", "shop", ("b.ts",)))
     assert text.count("\n") == text.count("\r\n") == NOTE.count("\n") + 1
-    assert parse_daily(text)[2] == DailyEntry("14:31", "shop", ("b.ts",))
+    assert listed_entries(text)[2] == DailyEntry("14:31", "shop", ("b.ts",))
 
 
 def test_a_file_that_lacks_its_last_line_end_gets_one() -> None:
@@ -102,7 +102,7 @@ def test_a_file_that_lacks_its_last_line_end_gets_one() -> None:
 
 def test_a_name_cannot_break_out_of_its_line() -> None:
     entry = DailyEntry("14:30", "a**b\n# c", ("x`, `y\n- 15:00: `z`\x00\ud800",))
-    (parsed,) = parse_daily(add_entry("", entry))
+    (parsed,) = listed_entries(add_entry("", entry))
     assert parsed == DailyEntry("14:30", "ab # c", ("x', 'y - 15:00: 'z'",))
 
 
@@ -135,7 +135,7 @@ def test_the_first_entry_stands_above_what_is_not_about_edits(above: str, below:
 def test_the_sessions_of_the_day_stand_in_a_section_of_their_own() -> None:
     assert render_daily(DAY, ENTRIES, reversed(SESSIONS)) == NOTE + LISTED
     assert listed_sessions(NOTE + LISTED) == SESSIONS
-    assert parse_daily(NOTE + LISTED) == ENTRIES
+    assert listed_entries(NOTE + LISTED) == ENTRIES
     text = render_daily(DAY, ENTRIES, SESSIONS, language="zh")
     assert text.endswith(LISTED.replace("## Sessions", "## 会话"))
     assert add_session(text, SESSIONS[0], language="en") == text
@@ -214,7 +214,7 @@ def test_a_topic_cannot_break_out_of_its_link(topic: str) -> None:
     (listed,) = listed_sessions(text)
     assert listed.topic == (" ".join(topic.split()) or listed.session_id)
     assert listed.project == "ab # c"
-    assert parse_daily(text) == ENTRIES
+    assert listed_entries(text) == ENTRIES
     assert add_session(text, session) == text
     assert find_links(text) == [(listed.topic, f"../sessions/{listed.session_id}.md")]
 
@@ -240,8 +240,8 @@ def test_adding_twice_is_adding_once(added: list[DailyEntry], start: str) -> Non
     text = start
     for entry in added:
         text = add_entry(text, entry)
-    assert {name for entry in parse_daily(text) for name in entry.files} >= {
-        name for entry in parse_daily(start) for name in entry.files
+    assert {name for entry in listed_entries(text) for name in entry.files} >= {
+        name for entry in listed_entries(start) for name in entry.files
     }
     for entry in added:
         assert add_entry(text, entry) == text
@@ -263,9 +263,9 @@ def test_entries_and_sessions_stay_together_and_in_order(added: list[DailyEntry 
     for one in added:
         text = add_entry(text, one) if isinstance(one, DailyEntry) else add_session(text, one)
     edits, _, listed = text.partition("## Sessions")
-    minutes = [entry.minute for entry in parse_daily(edits)]
+    minutes = [entry.minute for entry in listed_entries(edits)]
     assert minutes == sorted(minutes)
-    assert parse_daily(listed) == ()
+    assert listed_entries(listed) == ()
     times = [session.minute for session in listed_sessions(listed)]
     assert times == sorted(times)
     assert len(times) == len({one.session_id for one in added if isinstance(one, DailySession)})

@@ -73,7 +73,7 @@ def test_both_languages_have_the_same_words() -> None:
     assert all(chinese.values())
     assert words_in("zh")["kind_names"].keys() == {"prompt", "edit", *KINDS}
     assert chinese["category_names"].keys() == set(CATEGORIES)
-    assert chinese["setting_help"].keys() <= {key for key, about in ABOUT.items() if not about.trusted}
+    assert chinese["setting_help"].keys() <= {key for key, about in ABOUT.items() if not about.user_only}
 
 
 @pytest.mark.slow

@@ -47,9 +47,9 @@ _NOT_TYPED = re.compile(
 )
 _FROM_EDITOR = "## My request for Codex:\n"
 _TYPED_COMMAND = "<user_shell_command>"
-_TOLD = "Chunk ID|Wall time|Original token count|Exit code|Total output lines|Process exited|Process running"
-_EXIT = re.compile(rf"\A(?:(?:{_TOLD})\b[^\n]*\n)*(?:Output:\n)?")
-_CODE = re.compile(r"^(?:Process exited with code|Exit code:) (-?\d+)$", re.MULTILINE)
+_HEADER_FIELDS = "Chunk ID|Wall time|Original token count|Exit code|Total output lines|Process exited|Process running"
+_OUTPUT_HEADER = re.compile(rf"\A(?:(?:{_HEADER_FIELDS})\b[^\n]*\n)*(?:Output:\n)?")
+_EXIT_CODE = re.compile(r"^(?:Process exited with code|Exit code:) (-?\d+)$", re.MULTILINE)
 _RUNNING = re.compile(r"^Process running with session ID (\d+)$", re.MULTILINE)
 _FAILURE = re.compile(
     r"(?:apply_patch verification failed|unsupported (?:custom tool )?call|exec_command failed|failed to)"
@@ -141,12 +141,12 @@ class _RolloutTranslation:
             yield use(call, SHELL_TOOL, {"command": command}) if command else use(call, name, {})
 
     def _results(self, call: str, output: str) -> Iterator[Record]:
-        told = header[0] if (header := _EXIT.match(output)) else ""  # what a command prints stands behind it
-        code, running = _CODE.search(told), _RUNNING.search(told)
+        fields = header[0] if (header := _OUTPUT_HEADER.match(output)) else ""  # what a command prints stands behind it
+        code, running = _EXIT_CODE.search(fields), _RUNNING.search(fields)
         calls = self._calls.pop(call, [call])
         if running:
             self._running[running[1]] = calls[0]
-        text = f"{IN_BACKGROUND}\n{output}" if running else _EXIT.sub("", output, count=1)
+        text = f"{IN_BACKGROUND}\n{output}" if running else _OUTPUT_HEADER.sub("", output, count=1)
         failed = (code is not None and code[1] != "0") or _FAILURE.match(output) is not None
         stopped = "rejected by user" in output[:200] or output.startswith("aborted by user")
         made: Record = {}
@@ -208,9 +208,9 @@ def _output(output: object) -> str:
     if not isinstance(output, str):
         return ""
     with suppress(ValueError, RecursionError):
-        told = json.loads(output) if output.startswith('{"output"') else None
-        if isinstance(told, dict) and isinstance(told.get("metadata"), dict):
-            return f"Exit code: {told['metadata'].get('exit_code')}\nOutput:\n{text_at(told, 'output')}"
+        parsed = json.loads(output) if output.startswith('{"output"') else None
+        if isinstance(parsed, dict) and isinstance(parsed.get("metadata"), dict):
+            return f"Exit code: {parsed['metadata'].get('exit_code')}\nOutput:\n{text_at(parsed, 'output')}"
     return output
 
 

@@ -39,15 +39,15 @@ from memtool.capture.transcript.text import (
     compaction_text,
     error_text,
     excerpt,
+    first_line,
     is_compaction,
     is_quotation,
     last_line,
-    one_line,
-    pasted_in,
     printable,
     shorten,
     typed,
     without_injected,
+    without_paste_tags,
     without_pastes,
 )
 from memtool.capture.turns import OPENING, Conversation, Step, Steps
@@ -222,7 +222,7 @@ class _Session:
         elif prompt := self._clean(typed(text), limits.PROMPT):
             own = without_pastes(prompt)
             is_own = own and not is_quotation(own)
-            step = Step("prompt", own) if is_own else Step("paste", pasted_in(prompt))
+            step = Step("prompt", own) if is_own else Step("paste", without_paste_tags(prompt))
             if step.text:
                 self._add_prompt(record, step)
 
@@ -356,7 +356,7 @@ class _Session:
         return self._shortened(text, limits.PROMPT)
 
     def _line(self, text: str) -> str:
-        return one_line(self._clean(text, limits.ERROR), limits.ERROR)
+        return first_line(self._clean(text, limits.ERROR), limits.ERROR)
 
     def _file(self, path: str) -> str:
         return self._clean(path, limits.ERROR) if len(path) <= limits.FILE_PATH and "\n" not in path else ""

@@ -153,7 +153,7 @@ def is_quotation(text: str) -> bool:
     return False
 
 
-def pasted_in(text: str) -> str:
+def without_paste_tags(text: str) -> str:
     """Return *text* without the tags that the client puts around what was pasted."""
     return _PASTED.sub(r"\1", text).strip()
 
@@ -171,7 +171,7 @@ def excerpt(text: str, room: int) -> str:
     return f"{text[:end]}\n{MARK}{text[start:]}"
 
 
-def one_line(text: str, limit: int) -> str:
+def first_line(text: str, limit: int) -> str:
     """Return the first line of *text* that says anything, in at most *limit* characters."""
     for line in text.splitlines():
         if words := " ".join(line.split()):

@@ -83,8 +83,8 @@ def session_context(
         return ContextBlock("", (), 0, {})
     if whole:
         wanted = wanted._replace(lines_in_full=EVERYTHING)
-    with_memory = not reads_by_itself(work.vault.root / MEMORY, work.client_folder, work.home)
-    said = said_to_client(work.folder, work.client_folder, work.home)
+    with_memory = not reads_by_itself(work.vault.root / MEMORY, work.claude_folder, work.home)
+    said = said_to_client(work.folder, work.claude_folder, work.home)
     besides = note_of(work.vault, session_id) if session_id else ""
     parts = remembered(work, project, wanted, said=said, besides=besides, with_memory=with_memory)
     known = {part.title: " ".join(dict.fromkeys(map(_digest, part.lines))) for part in parts}
@@ -146,28 +146,28 @@ def _digest(line: BlockLine) -> str:
     return f"{zlib.crc32(line.text.encode('utf-8', 'replace')):08x}"
 
 
-def reads_by_itself(file: Path, client_folder: Path, home: Path) -> bool:
+def reads_by_itself(file: Path, claude_folder: Path, home: Path) -> bool:
     """Return whether the user's own instructions import *file*: `@~/memory/MEMORY.md` in CLAUDE.md or in a rule.
 
     Only the user's instructions are looked at, and one step deep: a project's may not import from elsewhere without
     being asked, and a file that is given twice does less harm than one that is not given at all.
     """
-    wanted, own = _resolved(file), [client_folder / "CLAUDE.md", *_rules(client_folder / "rules")]
+    wanted, own = _resolved(file), [claude_folder / "CLAUDE.md", *_rules(claude_folder / "rules")]
     return wanted is not None and any(_resolved(path) == wanted for path in _imported(own, home))
 
 
-def said_to_client(folder: Path | None, client_folder: Path, home: Path) -> list[frozenset[str]]:
+def said_to_client(folder: Path | None, claude_folder: Path, home: Path) -> list[frozenset[str]]:
     """Return the words of each line that the client reads in *folder*: the user's CLAUDE.md, the project's, its memory.
 
     The project's are those in *folder* and above it, up to *home*; the memory is what the client noted itself. Rules
     that hold everywhere and files that all these import count as well.
     """
-    paths = [client_folder / "CLAUDE.md", *_rules(client_folder / "rules")]
+    paths = [claude_folder / "CLAUDE.md", *_rules(claude_folder / "rules")]
     for place in (folder, *folder.parents)[:_MOST_FOLDERS] if folder else ():
         if place not in home.parents:
             paths += [*(place / name for name in _PROJECTS_OWN), *_rules(place / ".claude" / "rules")]
             slug = _NOT_IN_A_SLUG.sub("-", str(place))
-            paths.append(client_folder / "projects" / slug / "memory" / "MEMORY.md")
+            paths.append(claude_folder / "projects" / slug / "memory" / "MEMORY.md")
     read = dict.fromkeys([*paths, *_imported(paths, home)])
     found = dict.fromkeys(words(line) for path in read for line in _text(path).splitlines()[:_MOST_LINES])
     return [told for told in found if len(told) >= _LEAST_WORDS]

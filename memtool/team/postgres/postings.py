@@ -71,18 +71,18 @@ class StateCache:
                 self._size -= self._found.popitem(last=False)[1][1]
 
 
-kept = StateCache(limits.KEPT_BYTES)
+term_cache = StateCache(limits.KEPT_BYTES)
 
 
 class Postings:
-    """The postings of some terms of one state of a vault, which has so many *chunks* and *terms* in all.
+    """The postings of some terms of one state of a vault, which has *chunk_count* chunks and *term_count* terms in all.
 
-    *dead* chunks are left out. By *state* the terms are kept for the next searches.
+    *dead* chunks are left out. *state* is the key under which terms are cached for later searches; None caches nothing.
     """
 
-    def __init__(self, chunks: int, terms: int, last_chunk: int, dead: bytes, state: Hashable = None) -> None:
-        self.chunk_count = chunks
-        self._average = terms / chunks if chunks else 1.0
+    def __init__(self, chunk_count: int, term_count: int, last_chunk: int, dead: bytes, state: Hashable = None) -> None:
+        self.chunk_count = chunk_count
+        self._average = term_count / chunk_count if chunk_count else 1.0
         self._size = last_chunk + 1
         self._dead = np.frombuffer(dead, "<i4")
         self.state = state
@@ -167,7 +167,7 @@ class Postings:
         if (
             term not in known
             and self.state is not None
-            and (found := kept.get((self.state, known is self._places, term)))
+            and (found := term_cache.get((self.state, known is self._places, term)))
         ):
             known[term] = found
         return known.get(term)
@@ -176,7 +176,7 @@ class Postings:
         known[term] = found
         if self.state is not None:
             size = limits.BYTES_OF_A_TERM + sum(column.nbytes for column in found)
-            kept.put((self.state, known is self._places, term), found, size)
+            term_cache.put((self.state, known is self._places, term), found, size)
 
 
 def _joined(

@@ -13,7 +13,7 @@ import numpy as np
 from memtool.index import limits as index_limits
 from memtool.team import limits
 from memtool.team.postgres.connection import GUEST, READER, WRITER, enter
-from memtool.team.postgres.postings import Postings, kept
+from memtool.team.postgres.postings import Postings, term_cache
 
 if TYPE_CHECKING:
     import psycopg
@@ -175,12 +175,12 @@ class PostgresTables:
     def words_with(self, part: str) -> list[str]:
         """Return the words that hold *part*."""
         state = self._state().state
-        lists = kept.get((state, "words")) if state is not None else None
+        lists = term_cache.get((state, "words")) if state is not None else None
         if lists is None:  # all of them: Python looks through them in a thirtieth of the time that PostgreSQL takes
             find = f"SELECT words FROM memtool.word_list WHERE vault {self.which}"
             lists = [row[0] for row in self.db.execute(find)]
             if state is not None:
-                kept.put((state, "words"), lists, sum(map(len, lists)))
+                term_cache.put((state, "words"), lists, sum(map(len, lists)))
         found = (word for words in lists if part in words for word in words.split("\n") if part in word)
         return list(dict.fromkeys(found))
 

@@ -7,13 +7,13 @@ from memtool.capture.transcript.text import (
     MARK,
     compaction_text,
     excerpt,
-    one_line,
-    pasted_in,
+    first_line,
     printable,
     said_on_refusal,
     shorten,
     typed,
     without_injected,
+    without_paste_tags,
     without_pastes,
 )
 
@@ -82,7 +82,7 @@ PASTE = '<pasted_content id="7c">\nAlways push to main. 密码在这里\n</paste
 )
 def test_what_was_typed_is_told_from_what_was_pasted(text: str, own: str, pasted: str | None) -> None:
     assert without_pastes(text) == own
-    assert pasted is None or pasted_in(text) == pasted
+    assert pasted is None or without_paste_tags(text) == pasted
 
 
 REFUSED = (
@@ -117,7 +117,7 @@ def test_what_is_printable_can_be_written(text: str) -> None:
 
 @given(text=st.text(), limit=st.integers(2, 50))
 def test_one_line_is_one_line(text: str, limit: int) -> None:
-    line = one_line(text, limit)
+    line = first_line(text, limit)
     assert len(line) <= limit
     assert len(line.splitlines()) <= 1
 
@@ -144,7 +144,7 @@ def test_only_closed_blocks_are_taken_out(parts: list[str]) -> None:
 def test_hostile_text_is_read_in_linear_time(text: str) -> None:
     typed(text)
     without_pastes(text)
-    pasted_in(text)
+    without_paste_tags(text)
     said_on_refusal(text)
     compaction_text(text)
     printable(text + "\x1b]" * 100_000)

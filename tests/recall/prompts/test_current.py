@@ -39,10 +39,10 @@ CRANE_FACT = fact("吊机", "吊机的心跳超时是二百毫秒。")
 BODY = "# Buoys\n\nThe outer buoys have a green colour.\n\n- 内港的浮标是红色的\n"
 
 
-def work_on(vault: Vault, client_projects: Path | None = None) -> Workspace:
-    known = IndexSettings(client_memory="yes" if client_projects else "no")
+def work_on(vault: Vault, claude_projects: Path | None = None) -> Workspace:
+    known = IndexSettings(client_memory="yes" if claude_projects else "no")
     desk = Desk(vault, index=known)
-    return desk.work.of_client(client_projects.parent) if client_projects else desk.work
+    return desk.work.of_client(claude_projects.parent) if claude_projects else desk.work
 
 
 class Harbour(Notebook):
@@ -51,12 +51,12 @@ class Harbour(Notebook):
     def facts(self, *facts: object) -> None:
         self.write(FACTS, json.dumps({"facts": facts}, ensure_ascii=False, indent=1))
 
-    def told(self, prompt: str, session_id: str = "s9", client_projects: Path | None = None) -> list[Recalled]:
+    def told(self, prompt: str, session_id: str = "s9", claude_projects: Path | None = None) -> list[Recalled]:
         """Return what the index as it is finds for *prompt*, as it stands now."""
         vault = self.place.vault
         with FileEngine(self.place.folder).current() as db:
             hits = [hit for hit in find(db, question_of(prompt), "harbour", TODAY).memories if not hit.left_out]
-            return still_said(hits, db, work_on(vault, client_projects), session_id)
+            return still_said(hits, db, work_on(vault, claude_projects), session_id)
 
 
 @pytest.fixture
@@ -261,9 +261,9 @@ def test_the_clients_memory_is_left_out_where_it_is_not_to_be_read(harbour: Harb
     path.write_text("The harbour radio speaks on channel 12.\n", encoding="utf-8")
     harbour.opened()
     prompt = "on which channel does the harbour radio speak?"
-    assert [hit.memory.path for hit in harbour.told(prompt, client_projects=projects)] == [path.as_posix()]
+    assert [hit.memory.path for hit in harbour.told(prompt, claude_projects=projects)] == [path.as_posix()]
     assert harbour.told(prompt) == []
-    assert harbour.told(prompt, client_projects=harbour.root.parent / "others" / "projects") == []
+    assert harbour.told(prompt, claude_projects=harbour.root.parent / "others" / "projects") == []
 
 
 # The session's own

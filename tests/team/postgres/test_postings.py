@@ -48,7 +48,7 @@ def test_phrases_are_words_side_by_side_in_any_script() -> None:
 def test_a_second_search_reads_no_postings_again_until_something_is_written(
     shared_database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(postings.kept, "_most", 1 << 20)
+    monkeypatch.setattr(postings.term_cache, "_most", 1 << 20)
     root = tmp_path / "notes"
     notes = Notebook(root, engine=PostgresEngine(Database(shared_database, str(root))))
     for number in range(6):
