@@ -29,8 +29,8 @@ INTERNAL = "MEMTOOL_INTERNAL"  # set while a model works for memtool: its sessio
 OF_THE_VAULT = {"format", "daily_folder"}  # what `memtool.vault.layout` reads of a vault's file; no settings elsewhere
 POSTGRES = "MEMTOOL_POSTGRES"  # the address of the database, which may hold a password
 _OTHER_VARIABLES = (
-    "MEMTOOL_VAULT", "MEMTOOL_CONFIG", "MEMTOOL_CACHE", "MEMTOOL_TEAM_TOKEN", "MEMTOOL_TEAM_WEBHOOK_SECRET",
-    POSTGRES, INTERNAL,
+    "MEMTOOL_VAULT", "MEMTOOL_CONFIG", "MEMTOOL_CACHE", "MEMTOOL_TOKEN", "MEMTOOL_TEAM_TOKEN",
+    "MEMTOOL_TEAM_WEBHOOK_SECRET", POSTGRES, INTERNAL,
 )  # fmt: skip
 
 

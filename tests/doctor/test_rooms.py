@@ -116,7 +116,7 @@ def test_a_secret_that_a_hand_wrote_is_named_and_not_shown(desk: Desk, monkeypat
 def test_variables_that_mean_nothing_are_named(vault: Vault) -> None:
     environ = {
         "MEMTOOL_SERCH_LIMIT": "3", "MEMTOOL_LLM_API_KEY": "k", "MEMTOOL_VAULT": "x", "MEMTOOL_SEARCH_LIMIT": "3",
-        "MEMTOOL_EMBEDDINGS_API_KEY_ENV": "MEMTOOL_MINE", "MEMTOOL_MINE": "k",
+        "MEMTOOL_EMBEDDINGS_API_KEY_ENV": "MEMTOOL_MINE", "MEMTOOL_MINE": "k", "MEMTOOL_TOKEN": "k",
     }  # fmt: skip
     (note,) = [check for check in installation.settings_checks(vault, environ) if check.state == NOTE]
     assert note.sentence == "the variable MEMTOOL_SERCH_LIMIT (did you mean MEMTOOL_SEARCH_LIMIT?) is unknown"
