@@ -249,9 +249,13 @@ def _link_open(_self: Any, tokens: Any, at: int, _options: Any, env: Any) -> str
 
 
 def _text(_self: Any, tokens: Any, at: int, _options: Any, _env: Any) -> str:  # noqa: ANN401
-    return _WIKI_LINK.sub(
-        lambda link: f'<a href="{_READ}{quote(link[1].strip())}">{link[2] or link[1]}</a>', escape(tokens[at].content)
-    )
+    """Return a text with its wiki links as links. Each part is escaped by itself: a name may hold `&` and quotes."""
+    text, html, end = tokens[at].content, "", 0
+    for link in _WIKI_LINK.finditer(text):
+        before, shown = escape(text[end : link.start()]), escape(link[2] or link[1])
+        html += f'{before}<a href="{_READ}{quote(link[1].strip())}">{shown}</a>'
+        end = link.end()
+    return html + escape(text[end:])
 
 
 def _target(href: str, ref: str) -> str:

@@ -194,6 +194,20 @@ def test_nothing_that_a_note_says_can_run(client: TestClient, desk: Desk) -> Non
     assert texts(client.get("/feed?q=alert").text)
 
 
+@pytest.mark.parametrize(
+    ("note", "html"),
+    [
+        ("See [[Ann's notes]].", 'See <a href="/read/Ann%27s%20notes">Ann\'s notes</a>.'),
+        ("<b> [[A & B]] & c", '&lt;b&gt; <a href="/read/A%20%26%20B">A &amp; B</a> &amp; c'),
+        ("[[A's|a > b]]", '<a href="/read/A%27s">a &gt; b</a>'),
+        ("见[[支付&限流]]", '见<a href="/read/%E6%94%AF%E4%BB%98%26%E9%99%90%E6%B5%81">支付&amp;限流</a>'),
+        ('[["><script>|<script>]]', '<a href="/read/%22%3E%3Cscript%3E">&lt;script&gt;</a>'),
+    ],
+)  # fmt: skip
+def test_a_wiki_link_leads_to_the_note_that_it_names(note: str, html: str) -> None:
+    assert as_html(note, "a.md") == f"<p>{html}</p>\n".replace('">', '" rel="noopener noreferrer">')
+
+
 @pytest.mark.slow
 def test_a_huge_note_is_cut_and_a_huge_table_stays_a_table() -> None:
     html = as_html("| a | b |\n| - | - |\n" + "| x | y |\n" * 5_000, "a.md")
