@@ -19,7 +19,7 @@ from memtool import __version__
 from memtool.errors import MemtoolError
 from memtool.index.engine import Unbuilt
 from memtool.web.agent_server import PATHS, AgentServer
-from memtool.web.calls import MEDIA_TYPE, example, problem, problem_of, problem_of_fields
+from memtool.web.calls import MEDIA_TYPE, example, problem, problem_of, problem_of_bug, problem_of_fields
 from memtool.web.embeddings_api import add_embedding_calls
 from memtool.web.figures import totals
 from memtool.web.gate import ENTRANCE, HEALTH, Access
@@ -169,7 +169,7 @@ async def _tell_system(_request: Request, error: Exception) -> Response:
 
 
 async def _tell_bug(_request: Request, error: Exception) -> Response:
-    return JSONResponse(problem(500, f"this is a bug in memtool: {type(error).__name__}."), 500, media_type=MEDIA_TYPE)
+    return JSONResponse(problem_of_bug(error), 500, media_type=MEDIA_TYPE)
 
 
 _EVENT = (

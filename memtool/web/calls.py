@@ -87,6 +87,11 @@ def problem_of(error: MemtoolError) -> dict[str, Any]:
     return problem(status_of(error), f"{str(error).rstrip('.')}.", error.hint, code=error.exit_code)
 
 
+def problem_of_bug(error: Exception) -> dict[str, Any]:
+    """Return an unexpected *error* as problem details. What it says may be private, and is for the log only."""
+    return problem(500, f"this is a bug in memtool: {type(error).__name__}.")
+
+
 def problem_of_fields(faults: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return pydantic's *faults* as problem details, one sentence for each, without repeating long values."""
     sentences = [

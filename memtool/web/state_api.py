@@ -5,6 +5,7 @@ A job is long work in the background, one piece at a time: a request is answered
 
 from __future__ import annotations
 
+import logging
 import secrets
 import threading
 from collections.abc import Callable
@@ -15,7 +16,7 @@ from fastapi import FastAPI, Query, Request
 from fastapi.responses import JSONResponse, Response
 
 from memtool.capture.log import read_log
-from memtool.errors import BadSetting, Busy, MemtoolError, NoteNotFound, UsageError
+from memtool.errors import BadSetting, Busy, MemtoolError, UsageError
 from memtool.exchange.bundle_import import ADDED, KEPT, MERGED, SAME, import_bundle
 from memtool.exchange.documents import JSON, export, parsed
 from memtool.history.one_commit import alone, commit, keep_edits
@@ -26,11 +27,12 @@ from memtool.settings.sections import ABOUT
 from memtool.vault.files import read_text, replace
 from memtool.vault.layout import SETTINGS_FILE
 from memtool.web import limits
-from memtool.web.calls import Refusal, example, problem_of
+from memtool.web.calls import Refusal, example, problem_of, problem_of_bug
 from memtool.workspace import OpenWorkspace, Workspace
 
 Tell: TypeAlias = Callable[[int, int], None]  # done, in all
 
+_log = logging.getLogger("uvicorn.error")  # where the server logs the bugs that a request meets
 RUNNING, DONE, FAILED = "running", "done", "failed"
 
 
@@ -59,10 +61,11 @@ class Jobs:
         """Return the state of a job.
 
         Raises:
-            NoteNotFound: there is none.
+            Refusal: there is none.
         """
         if job_id not in self._jobs:
-            raise NoteNotFound(job_id)
+            hint = "The service knows its latest jobs since its last start."
+            raise Refusal(404, f"there is no job '{job_id[:200]}'", hint)
         return dict(self._jobs[job_id])
 
 
@@ -74,6 +77,9 @@ def _run(job: dict[str, Any], work: Callable[[Tell], dict[str, Any]]) -> None:
         job.update(state=FAILED, problem=problem_of(error))
     except OSError as error:
         job.update(state=FAILED, problem=problem_of(MemtoolError(f"the system refused: {error.strerror or error}")))
+    except Exception as error:  # noqa: BLE001  (a job that stays "running" would keep all later ones from starting)
+        _log.exception("Exception in the job '%s'", job["name"])
+        job.update(state=FAILED, problem=problem_of_bug(error))
 
 
 IMPORT = "/api/data/import"

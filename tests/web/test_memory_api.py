@@ -236,7 +236,6 @@ def test_lists_are_paged_and_sorted_by_use(client: TestClient) -> None:
         ("PUT", "/memory/nothing", {}, 400),
         ("DELETE", "/memory/nothing", None, 404),
         ("POST", "/changes/ffffffff/undo", None, 400),
-        ("GET", "/jobs/none", None, 404),
         ("GET", "/nothing", None, 404),
         ("PATCH", "/search", None, 405),
     ],
