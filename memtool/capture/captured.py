@@ -1,7 +1,8 @@
 """The record of each captured session, in `.memtool/captured/`: how far its transcript was read, and where its note is.
 
-What was said in it is in its kept source (`memtool.capture.source`). All of it may be deleted: the next capture reads
-the whole transcript.
+What was said in it is in its kept source (`memtool.capture.source`). A record may be deleted: the next capture reads
+the whole transcript. But only the record knows that a session was switched off: without it, the session may be captured
+again.
 
 A session without one, or that has grown since, was captured by nobody: the client was killed, or the lid was closed.
 """
@@ -80,7 +81,7 @@ def read_record(vault: Vault, session_id: str) -> Record:
 
 
 def write_record(vault: Vault, session_id: str, record: Record) -> None:
-    """Keep *record*. If that fails, the session is captured once more later on: nothing is lost."""
+    """Keep *record*. If that fails, the session is captured once more later on, also one that was switched off."""
     path = record_path(vault, session_id)
     with suppress(OSError):
         if not path.parent.is_dir():  # else it would be searched for symlinks, for each of thousands of files

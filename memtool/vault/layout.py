@@ -64,7 +64,7 @@ class Vault(NamedTuple):
 
     @property
     def state_path(self) -> Path:
-        """The folder of everything derived; it may be deleted at any time."""
+        """The folder of everything derived, and of what only this machine knows (`memtool.vault.state`)."""
         return self.root / STATE_FOLDER
 
     @property

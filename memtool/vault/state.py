@@ -1,4 +1,7 @@
-"""The state folder `.memtool` of a vault, which holds derived things: all of it may be deleted at any time.
+"""The state folder `.memtool` of a vault, which holds derived things, and what only this machine knows.
+
+What is derived may be deleted at any time. Without the rest, a session that was switched off may be captured again, and
+a text that was purged may be written again (`memtool.capture.captured`, `memtool.vault.masking`).
 
 A vault may come from a stranger, who does not choose what memtool reads, writes and deletes. So what lies there is
 made, read and written by these functions: they follow no symlink and wait for no pipe. Only databases look for symlinks
