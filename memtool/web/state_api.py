@@ -43,8 +43,8 @@ class Jobs:
         self._lock = threading.Lock()
         self._jobs: dict[str, dict[str, Any]] = {}
 
-    def start(self, name: str, work: Callable[[Tell], dict[str, Any]]) -> dict[str, Any]:
-        """Begin *work* and return the state of its job.
+    def start(self, name: str, task: Callable[[Tell], dict[str, Any]]) -> dict[str, Any]:
+        """Begin *task* and return the state of its job.
 
         Raises:
             Busy: another one goes on.
@@ -54,7 +54,7 @@ class Jobs:
                 raise Busy(f"the job '{going['name']}' goes on", hint=f"See /jobs/{going['id']}.")
             job = {"id": secrets.token_hex(6), "name": name, "state": RUNNING, "done": 0, "total": 0}
             self._jobs = {**dict(list(self._jobs.items())[-limits.JOBS + 1 :]), str(job["id"]): job}
-        threading.Thread(target=_run, args=(job, work), daemon=True, name=f"memtool-{name}").start()
+        threading.Thread(target=_run, args=(job, task), daemon=True, name=f"memtool-{name}").start()
         return dict(job)
 
     def get(self, job_id: str) -> dict[str, Any]:
