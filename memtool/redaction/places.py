@@ -96,6 +96,10 @@ _ON = r"[^\n]{0,200}?[ \t]"  # further on in the same line
 _OPENING = r"[\"'\])]{0,3}[ \t]{0,8}[:=,][ \t]{0,8}\[?[fbru]?[\"'`]?"
 _SCHEME = r"(?:[Bb]asic|[Bb]earer|[Tt]oken|Negotiate|NTLM|[Aa]pi-?[Kk]ey|Key|OAuth|Bot|SSWS|DPoP)"
 _CREDENTIAL = r"(?!(?i:your|token|access_?token|my[_-]|api[_-]?key|x{4}|\$|\{|<|%))((?:(?![\"'`,;<>\\])[!-~]){6,}+)"
+# How the name of a secret ends.
+_NAMED = r"(?:password|passwd|passphrase|secret|token|_pass|_pwd|(?:api|access|private)_key)"
+# What examples of a URL have in place of a password.
+_NO_PLACEHOLDER = r"(?!(?i:(?:your|my|the)?[_-]?(?:password|passwd|passwort|pass|pwd|secret)|change[_-]?me|密码)@)"
 
 
 def _header(name: str) -> tuple[Shape, ...]:
@@ -121,7 +125,7 @@ PLACES = (
         "url-password",
         "://",
         r"://[^\s:/?#@\[\"'<>\\`]{0,128}+:(?![0-9]{1,5}(?:[/?#\s]|$))"
-        r"([^\s/?#\"'<>`\\]{1,256}|[^\s@\"'<>`\\]{1,256})@(?=[A-Za-z0-9\[$_])",
+        rf"{_NO_PLACEHOLDER}([^\s/?#\"'<>`\\]{{1,256}}|[^\s@\"'<>`\\]{{1,256}})@(?=[A-Za-z0-9\[$_])",
     ),
     # The same in a path: `PurePath` and `normpath` leave one slash of two.
     Shape(
@@ -141,14 +145,17 @@ PLACES = (
     ),
     *(
         Shape(
-            "mnemonic", mark, rf"{mark}\W{{1,12}}(?:is\W{{1,4}})?((?:[a-z]{{3,8}}[ ,\n]{{1,3}}){{11,23}}[a-z]{{3,8}})"
+            "mnemonic",
+            mark,
+            rf"{mark}\W{{1,12}}(?:is\W{{1,4}}|[^\n:：]{{1,40}}[:：]\s{{0,4}})?"
+            r"((?:[a-z]{3,8}[ ,\n]{1,3}){11,23}[a-z]{3,8})",
         )
         for mark in ("mnemonic", "phrase", "助记词")  # BIP 39: 12 to 24 short words
     ),
     Shape(
         "password",
         'variable "',
-        r'variable "[^"\n]{0,60}(?:password|passwd|passphrase|secret|token|_pass|_pwd|(?:api|access|private)_key)"'
+        rf'variable "[^"\n]{{0,60}}{_NAMED}"'
         r'\s{0,8}\{[^{}]{0,400}?\bdefault\s{0,16}=\s{0,8}"([^"\n]{4,256})"',
     ),
     # bob:…@host
@@ -157,6 +164,38 @@ PLACES = (
         "@",
         r"(?<![A-Za-z0-9_./:@-])[A-Za-z][\w.-]{0,63}+:(?=[^\s@]{0,128}[0-9!#$%^&*+=?~|])(?=[^\s@]{0,128}[A-Za-z])"
         r"([^\s:/\"'`]{6,128})@(?=[a-z][\w-]{0,62}(?:\.[\w-]{1,63}){1,6}|[0-9]{1,3}(?:\.[0-9]{1,3}){3})",
+    ),
+    # The name is beside: in another column, on the line above, behind the user, or in a later call.
+    *(
+        Shape(
+            "password",
+            mark,
+            rf"{mark}\w{{0,24}}(?i:value)[ ]?=[ ]?'([^'\n]{{4,256}})'\s{{1,24}}(?i:where)\s[^'\n]{{1,60}}"
+            rf"'[^'\n]{{0,60}}(?i:{_NAMED})'",
+        )
+        for mark in ("SET ", "set ")
+    ),
+    *(
+        Shape(kind, mark, rf"{mark}s?\r?\n[ \t]{{1,8}}[^\r\n]{{1,200}}?input_value='([^'\n]{{4,256}})'")
+        for kind, mark in (("password", "assword"), ("password", "assphrase"), ("secret", "ecret"), ("token", "oken"))
+    ),
+    *(
+        Shape(
+            "password",
+            mark,
+            rf"{mark}[ \t]{{1,4}}[\w.@-]{{1,64}}[ \t]{{1,4}}(?:密码|密碼|口令)[ \t]{{1,4}}"
+            rf"(?=[A-Za-z_.-]{{0,64}}[0-9!@#$%^&*])([^\s,;，；、。{CJK}]{{4,128}})",
+        )
+        for mark in ("账号", "帐号", "账户", "用户名", "用户")
+    ),
+    *(
+        Shape(
+            "password",
+            mark,
+            rf"{mark}(\w{{1,32}}) = (?:[\w.]{{1,24}}\(|\[)?[\"'](?!(?i:pass))([^\"'\n]{{1,64}}"
+            rf"(?:[\"'],[ ]?[\"'][^\"'\n]{{0,64}}){{0,16}}+)[\"'][^{{}}]{{1,200}}?(?:set|with)_?[Pp]assword\(\1\)",
+        )
+        for mark in ("String ", "const ", "let ", "var ")
     ),
     # Headers
     *_header("uthorization"),
@@ -184,6 +223,16 @@ PLACES = (
     _option("ssh-keygen", "-[NP][ ]?"),
     _option("openssl", "-k[ ]"),
     _option("usermod", "(?:-p|--password)[ =]?"),
+    *(
+        Shape("token", command, rf"{command}{_ON}(?:-t|--token)[ =]?[\"']?([0-9a-fA-F-]{{32,36}})(?![\w-])")
+        for command in ("codecov", "codacy")  # a UUID or 32 digits
+    ),
+    Shape(
+        "password",
+        "passphrase for ",
+        r"passphrase for (?:key )?['\"]?[^\s'\":]{1,200}['\"]?:[ \t]{1,4}"
+        r"(\S{4,128}|[a-z]{2,12}(?: [a-z]{2,12}){2,8})(?=[ \t]{0,8}(?:[\r\n]|\Z))",
+    ),
     *(_option(command, "<<<[ ]?") for command in ("cryptsetup", "kinit", "passwd", "sudo", "gpg", "read -s")),
     Shape(
         "password",

@@ -38,6 +38,7 @@ _STRONG = (
     r"passw|pass ?phrase|passcode|(?<![a-z_-])pass(?=[:?]| (?:for|is|of|was) )"
     r"|(?<![a-z_])pwd?s?(?![a-z_(\[)]| ?[/.]\W?)|(?<![a-z_])(?:sudo|creds?)(?![a-z_])|(?:api|access)[ -](?:key|token)"
     r"|(?:recovery|backup|wiederherstellungs)[ -]?code|(?:crypted|protected|locked) (?:with|by)|schützt|schlüsselt"
+    r"|(?:wi-?fi|wlan|ssid)[^\n]{0,60}?[ -](?:key|code)(?:['’]s| is|:)"
     r"|账密|(?:^|\n)(?:root|admin|administrator)[:：]"
 )
 _NUMBER = r"(?P<value>[0-9]{4,8})(?![0-9]|[.:/-][0-9]| ?[位个次秒分天年])"
@@ -322,7 +323,8 @@ def _as_password() -> re.Pattern[str]:
     return re.compile(
         rf"(?<!\S)(?P<before>\S{{1,24}}+)[ \t]{value}[ \t]{{1,2}}"
         r"(?:as|als|como|comme|come|作为|当作?|做|设为)[ \t]{0,2}"
-        rf"(?:[a-zäöü]{{2,8}}[ \t]){{0,2}}(?i:{password_words()})(?![\w-])(?:[ \t]+(?P<after>[A-Za-zäöü]+))?"
+        rf"(?:(?:[a-zäöü]{{2,8}}[ \t]){{1,2}}|新的?|临时|初始)?(?i:{password_words()})(?![\w-])"
+        r"(?:[ \t]+(?P<after>[A-Za-zäöü]+))?"
     )
 
 

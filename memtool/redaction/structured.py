@@ -54,7 +54,7 @@ def _in_row(line: str, place: int, head: list[str], separator: str) -> Iterator[
     if len(cells) != len(head):
         return
     for name, cell in zip(head, cells, strict=True):
-        value = cell.strip("\"'`*“”")
+        value = cell.strip("\"'`“”" + "*" * cell.startswith("*"))  # emphasis has both; a password may end so
         start = line.index(cell, at) + cell.index(value)
         at = start + len(value)
         if _is_head(name) and _is_value(value):

@@ -71,6 +71,17 @@ SECRETS = (
     ("root's password got reset to temporary-8841 by ops", "8841"),
     ("Der API-Schlüssel ist apk-77f3d9e2b1", "77f3d9"),
     ("verification code: 730114，验证码：8841", "8841"),
+    ("UPDATE settings SET value = 'Zitrone-Rad' WHERE name = 'smtp_password'", "Zitrone"),
+    ("update 设置 set 值value='Zitrone-Rad' where name='smtp_password'", "Zitrone"),
+    ("codecov -t 00000000-1111-4222-8333-444444444444 -f x.xml", "4444"),
+    ("1 error for 设置\nadmin_password\n  Too short [type=short, input_value='Brunnen-Tor']", "Brunnen"),
+    ("the wifi: network Gäste, and the key's Kiesel-Bucht-77", "Kiesel"),
+    ("Der WLAN-Schlüssel ist jetzt Kiesel#Bucht7", "Kiesel"),
+    ("用 zhulin_2031 作为新密码，重置用户", "zhulin"),
+    ("账号 zhangsan 密码 Shu.lin88 ，先登录", "lin88"),
+    ("Enter passphrase for key '/home/张/.ssh/id_rsa': kiesel-bucht-tor-wal\nIdentity added", "bucht"),
+    ("seed phrase, keep it: " + "legal winner thank year wave sausage " * 2, "winner"),
+    ('String p = String.join("-", "otter", "Kiesel", "77");\nconn.setPassword(p);', "Kiesel"),
 )
 INNOCENT = (
     "What is the password policy?\nlowercase",
@@ -110,6 +121,11 @@ INNOCENT = (
     "用户的当天、报表按 `Asia/Shanghai` 的零点切分",
     "She logged in from Europe/Berlin, the account uses America/New_York",
     "Users log in via Google/Facebook, or Keycloak/Authentik",
+    "例如 postgres://user:password@localhost/db 或 redis://:changeme@cache:6379",
+    "UPDATE settings SET value = 'dark-mode-2' WHERE name = 'theme'",
+    "codecov -t ${CODECOV_TOKEN} -f x.xml",
+    "用户 列表 密码 字段，账号 admin 密码 为空",
+    'String url = "https://x.example";\nconn.setPassword(read(url));',
 )
 
 
