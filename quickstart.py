@@ -89,8 +89,9 @@ def fill_with_samples(vault: Path) -> tuple[tuple[str, ...], Commands]:
     make_private(vault)
     say(copy_markdown(CLONE / "sample_vault", vault, suffixes=(*SUFFIXES, ".json", ".toml")), "the sample vault")
     quoting = [docs / "privacy.md", docs / "vault-format.md"]  # secrets and notes, as examples
+    generated = [docs / "account.md"]
     # Below notes/ and not in a project called memtool: a search in this clone would leave the sample's projects out.
-    documents = copy_markdown(docs, vault / "notes" / "memtool", passed_over=[docs / "decisions", *quoting])
+    documents = copy_markdown(docs, vault / "notes" / "memtool", passed_over=[docs / "decisions", *generated, *quoting])
     say(documents, "memtool's documents")
     return SAMPLE_QUERIES, MORE_COMMANDS
 

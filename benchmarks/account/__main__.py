@@ -19,12 +19,13 @@ from unittest.mock import patch
 
 from benchmarks.account.entries import LISTS, Entry, entries
 from benchmarks.account.measures import MEASURED_BY, Figures, Measure, measures_of
+from benchmarks.account.notes import forget, read_without
 from benchmarks.account.table import PAGE, Row, parse_rows, render
-from benchmarks.lists import forget, read_without
 from benchmarks.processes import CLONE
 from memtool.text import languages
 
-HUGE = 1_000_000
+LARGE, TIMES = 1_000, 100  # what bounds nothing: so much at least, and so many times a number
+NEEDED = 1e9  # points
 NOISE = 0.05  # points
 TODAY = dt.datetime.now(dt.UTC).date().isoformat()
 
@@ -47,7 +48,7 @@ def main(arguments: list[str]) -> int:
         for row in _measured(missing, measures_of(asked.shared, Path(scratch))):
             rows[row.name] = row
             print(*row, sep=" | ", flush=True)
-    PAGE.write_text(render([rows[each.name] for each in entries() if each.name in rows]), encoding="utf-8")
+            PAGE.write_text(render([rows[each.name] for each in entries() if each.name in rows]), encoding="utf-8")
     return 0
 
 
@@ -70,16 +71,28 @@ def _measured(missing: list[Entry], makers: Mapping[str, Callable[[], Measure]])
 def _wins(whole: Figures, entry: Entry, measure: Measure) -> str:
     """Return what is lost without *entry*; of two ways to take a number away, by the one that loses less."""
     losses = []
-    for value in (None,) if entry.module == LISTS else (0, HUGE):
+    for value in _ways(entry):
         try:
             with _without(entry, value):
                 found = measure()
         except Exception as error:  # noqa: BLE001  (a number that is needed to run at all)
-            losses.append((float(HUGE), f"needed ({type(error).__name__})"))
+            losses.append((NEEDED, f"needed ({type(error).__name__})"))
             continue
         changes = {name: whole[name] - found[name] for name in whole if abs(whole[name] - found[name]) > NOISE}
         losses.append((sum(changes.values()), ", ".join(f"{name} {change:+.1f}" for name, change in changes.items())))
     return min(losses)[1]
+
+
+def _ways(entry: Entry) -> tuple[float | None, ...]:
+    """Return the values that take *entry* away; None empties a list."""
+    if entry.module == LISTS:
+        return (None,)
+    return 0, max(LARGE, TIMES * abs(_value_of(entry)))
+
+
+def _value_of(entry: Entry) -> float:
+    module, _, name = entry.name.rpartition(".")
+    return float(getattr(import_module(module), name))
 
 
 @contextmanager
@@ -93,11 +106,9 @@ def _without(entry: Entry, value: float | None) -> Iterator[None]:
             module, _, name = entry.name.rpartition(".")
             home = import_module(module)
             own = getattr(home, name)
-            importers = [each for key, each in sys.modules.items() if key.startswith("memtool.") and name[0] != "_"]
-            for each in [
-                home,
-                *(found for found in importers if found is not home and getattr(found, name, None) == own),
-            ]:
+            ours = [each for key, each in sys.modules.items() if key.startswith("memtool.") and name[0] != "_"]
+            importers = [each for each in ours if each is not home and getattr(each, name, None) == own]
+            for each in (home, *importers):
                 stack.enter_context(patch.object(each, name, type(own)(value)))
         forget()
         yield

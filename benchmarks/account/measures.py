@@ -13,8 +13,8 @@ from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path
 
+from benchmarks.account.notes import Material
 from benchmarks.helps.measures import lines_in, scorer
-from benchmarks.lists import Material
 from benchmarks.recall import measures
 from benchmarks.recall.labelled import PLAIN, known_ids, read_areas, read_conversations
 from benchmarks.recall.sessions import Hook, hold
@@ -141,9 +141,15 @@ def measures_of(shared: Path, scratch: Path) -> dict[str, Callable[[], Measure]]
 # The measures of numbers and lists, by the beginning of their names.
 MEASURED_BY = {
     "languages": ("notes", "conversations"),
+    "memtool.capture.gate": (),  # of notes by a model: tests/capture/test_recorded.py
+    "memtool.capture.model_note": (),
+    "memtool.capture.importing": (),
     "memtool.capture": ("notes",),
     "memtool.recall.prompts": ("conversations",),
     "memtool.recall": ("questions",),
+    "memtool.index.ranking": (),  # of searches by meaning: tests/quality
+    "memtool.index.semantic": (),
+    "memtool.index.vectors": (),
     "memtool.index": ("searches",),
     "memtool.text": ("searches",),
 }

@@ -14,8 +14,8 @@ HEAD = """\
 Made by `python -m benchmarks.account`, not by hand. Each number that decides something and each word list is taken away
 in turn: a list is emptied; a number becomes 0, and then so large that it bounds nothing. Of the two the one that does
 less harm counts, and the third column has what is lost then, in points. "Aside" are labelled sessions of two projects
-that were left aside while the rules were made. Plain limits (columns, bytes, seconds) are in the module `limits` of
-their room and have no row.
+that were left aside while the rules were made. What wins nothing here is to go, unless another measure shows a gain
+that these sets do not. Plain limits (columns, bytes, seconds) are in the module `limits` of their room and have no row.
 
 """
 _COLUMNS = ("name", "value", "what it wins", "measured on", "on")

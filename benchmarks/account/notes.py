@@ -1,13 +1,11 @@
-"""What each word list wins for the notes without a model: `python -m benchmarks.lists FOLDER`.
+"""The notes without a model of labelled sessions, measured as they are and without a word list.
 
-*FOLDER* holds labelled sessions: `labels.jsonl`, `sessions/` and `stated/`, with their own `score.py`. Each list is
-taken away in turn. The sessions of two projects and every third one of `stated/` were left aside while the lists were
-made; only a gain there counts.
+The labelled sessions lie in a folder with `labels.jsonl`, `sessions/` and `stated/`, and their own `score.py`. Those of
+two projects and every third one of `stated/` were left aside while the lists were made; only a gain there counts.
 """
 
 from __future__ import annotations
 
-import argparse
 import importlib.util
 import json
 import tempfile
@@ -16,7 +14,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from types import ModuleType
 from typing import Any
-from unittest.mock import patch
 
 from memtool.capture import decisions
 from memtool.capture.rules_note import write_by_rules
@@ -26,10 +23,6 @@ from memtool.capture.view import language_of
 from memtool.text import languages
 from memtool.vault.sessions import SessionNote, render_session
 
-LISTS = (
-    "deciding", "demanding", "pending", "aside", "retracting", "proposing", "alternatives", "consent", "contradiction",
-    "admission", "announcement",
-)  # fmt: skip
 ASIDE = ("cipher-box", "download-manager")
 
 
@@ -64,20 +57,6 @@ class Material:
         held, rows = sum(len(row["held"]) for _, row in small), sum(row["rows"] for _, row in small)
         right = rows - sum(len(row["bad"]) + len(row["loose"]) for _, row in small)
         yield f"{held:4}/{due} {right:3}/{rows}"
-
-
-def main() -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", type=Path)
-    material = Material(parser.parse_args().folder)
-    print(f"{'without':14}  items, main, wrong; recall and precision of small sessions: built, then left aside")
-    for kind in ("", *LISTS):
-        with patch.object(languages, "_value", read_without(kind)):
-            forget()
-            figures = material.measured()
-        print(f"{kind or 'nothing':14}  {figures['built']}  |  {figures['aside']}")
-    forget()
 
 
 def read_without(kind: str) -> Callable[[str, str], str | list[str]]:
@@ -120,7 +99,3 @@ def _note(turns: list[Turn]) -> str:
     language = language_of(turns) or "en"
     note = SessionNote(id="1f0e", project="shop", date="2026-11-02", draft=write_by_rules(turns, language=language))
     return render_session(note, language=language)
-
-
-if __name__ == "__main__":
-    main()
