@@ -51,8 +51,8 @@ _LETTERS = 40  # by which a note that shortened a text is known to be about it
 _FEWEST = 8  # letters that are hardly said twice
 
 
-class Turn(NamedTuple):
-    """What a turn, or several, took.
+class TurnFigures(NamedTuple):
+    """The words, tokens and files of one turn, or of several together.
 
     Args:
         prompt, said: what was typed, and what the agent said and ran; letters only.
@@ -315,31 +315,31 @@ def _text(work: Workspace, ref: str) -> str:
     return ""
 
 
-def turns_in(lines: Iterable[bytes], home: Path) -> tuple[Turn, ...]:
+def turns_in(lines: Iterable[bytes], home: Path) -> tuple[TurnFigures, ...]:
     """Return the turns of a transcript."""
     return tuple(_read_turns(lines, home))
 
 
-def _whole(work: Workspace, ref: str) -> Turn:
+def _whole(work: Workspace, ref: str) -> TurnFigures:
     """Return the figures of the whole session whose note lies at *ref*, as far as its transcript is there."""
     turns = _turns(work, ref)
-    return Turn(
+    return TurnFigures(
         tokens=sum(turn.tokens for turn in turns),
         read=_each_once(file for turn in turns for file in turn.read),
         changed=_each_once(file for turn in turns for file in turn.changed),
     )
 
 
-def _turn_of(turns: Sequence[Turn], asked: str, statement: str) -> Turn:
+def _turn_of(turns: Sequence[TurnFigures], asked: str, statement: str) -> TurnFigures:
     """Return the turn that a *statement* is about, below the prompt *asked* if there is one; none if that is unsure."""
     wanted = _telling(asked or statement)
     if asked:
-        return next((turn for turn in turns if wanted and wanted in turn.prompt), Turn())
+        return next((turn for turn in turns if wanted and wanted in turn.prompt), TurnFigures())
     found = [turn for turn in turns if len(wanted) >= _FEWEST and (wanted in turn.said or wanted in turn.prompt)]
-    return found[0] if len(found) == 1 else Turn()
+    return found[0] if len(found) == 1 else TurnFigures()
 
 
-def _turns(work: Workspace, ref: str) -> tuple[Turn, ...]:
+def _turns(work: Workspace, ref: str) -> tuple[TurnFigures, ...]:
     session_id = session_at(work.vault, ref)
     with suppress(OSError, ValueError):
         of_client = (work.claude_folder / "projects").glob(f"*/{glob.escape(session_id)}.jsonl")
@@ -350,17 +350,17 @@ def _turns(work: Workspace, ref: str) -> tuple[Turn, ...]:
 
 
 @lru_cache(maxsize=32)
-def _turns_at(path: Path, home: Path, _size: int, _mtime_ns: int) -> tuple[Turn, ...]:
+def _turns_at(path: Path, home: Path, _size: int, _mtime_ns: int) -> tuple[TurnFigures, ...]:
     with path.open("rb") as lines:
         return turns_in(lines, home)
 
 
-def _read_turns(lines: Iterable[bytes], home: Path) -> Iterator[Turn]:
+def _read_turns(lines: Iterable[bytes], home: Path) -> Iterator[TurnFigures]:
     prompt, tokens, seen, root = "", 0, set[str](), ""
     said, read, changed = list[str](), list[str](), list[str]()
 
-    def turn() -> Turn:
-        return Turn(prompt, "".join(said)[: limits.TURN_LETTERS], tokens, _each_once(read), _each_once(changed))
+    def turn() -> TurnFigures:
+        return TurnFigures(prompt, "".join(said)[: limits.TURN_LETTERS], tokens, _each_once(read), _each_once(changed))
 
     for line in lines:
         if b'"assistant"' not in line and b'"user"' not in line:
