@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -28,6 +28,11 @@ from memtool.service_client import (
     read_address,
     service_place,
 )
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+
+    from memtool.workspace import OpenWorkspace
 
 _NEEDED = ("fastapi", "uvicorn", "jinja2", "nh3")
 _ACTIONS = ("status", "stop", "open_page")
@@ -102,7 +107,17 @@ def command(
             token = _place(session).path("token")
             output.say("`memtool serve --open` opens its page; Ctrl-C ends it.", f"The token for programs: {token}")
 
-    serve(session.open_workspace, host=host, port=port, idle=(idle or 0.0) * 60, started=announce)
+    serve(
+        session.open_workspace, host=host, port=port, idle=(idle or 0.0) * 60, started=announce,
+        make_agent_app=make_agent_app,
+    )  # fmt: skip
+
+
+def make_agent_app(profile: str, open_workspace: OpenWorkspace, path: str) -> Starlette:
+    """Return the application that serves the tools of *profile* at *path*, when the first agent asks for it."""
+    from memtool.mcp.server import make_http_app  # the SDK takes half a second to import
+
+    return make_http_app(profile, open_workspace, path)
 
 
 def _place(session: Session) -> ServicePlace:

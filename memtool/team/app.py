@@ -16,6 +16,7 @@ from pydantic import Field
 from starlette.routing import Route
 
 from memtool import __version__
+from memtool.cli.serve import make_agent_app
 from memtool.index.engine import Index, place_of
 from memtool.memory.memories import uses_of
 from memtool.memory.search import search_memories, source_of
@@ -30,7 +31,7 @@ from memtool.team.service import TeamService, metrics_text, shown_memories
 from memtool.vault.memory import Found
 from memtool.vault.project_area import area_name
 from memtool.web import limits
-from memtool.web.agent_server import PATHS, AgentServer
+from memtool.web.agent_server import agent_servers
 from memtool.web.app import add_errors
 from memtool.web.calls import Body, example
 from memtool.web.gate import HEALTH
@@ -61,7 +62,7 @@ _STANDING = ("rules", "decisions", "facts", "open")  # what holds now; the rest 
 
 def make_team_app(service: TeamService, life: Life) -> FastAPI:
     """Return the application of *service*; `TeamGate` stands in front of it."""
-    agents = {path: AgentServer(service.open_workspace, path, profile) for path, profile in PATHS.items()}
+    agents = agent_servers(make_agent_app, service.open_workspace)
 
     @contextlib.asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:

@@ -1,29 +1,35 @@
-"""The MCP server over HTTP: the SDK's own application, made at its first request, because its import is dear."""
+"""The MCP server over HTTP: an application from outside, made at its first request, because its import is slow."""
 
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, TypeAlias
 
-from memtool.beside import load_object
 from memtool.workspace import OpenWorkspace
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
     from starlette.types import ASGIApp, Receive, Scope, Send
 
+# From a profile of tools, what opens a workspace, and a path: the application that serves the tools at that path.
+# Whoever starts the service hands it in: the interfaces do not import each other.
+MakeAgentApp: TypeAlias = "Callable[[str, OpenWorkspace, str], Starlette]"
+
 PATHS = {"/mcp": "context", "/mcp/memory": "memory"}  # and the profile of the tools there
 
-_END = 2.0  # seconds for what is under way, when the service ends
+
+def agent_servers(make_app: MakeAgentApp, open_workspace: OpenWorkspace) -> dict[str, AgentServer]:
+    """Return the server of the tools at each of `PATHS`."""
+    return {path: AgentServer(partial(make_app, profile, open_workspace, path)) for path, profile in PATHS.items()}
 
 
 class AgentServer:
-    """The tools of *profile* for agents that speak MCP over HTTP at *path*. The gate stands in front of it."""
+    """The application that *make* returns, with its lifespan. The gate is in front of it."""
 
-    def __init__(self, open_workspace: OpenWorkspace, path: str, profile: str) -> None:
-        self._open_workspace = open_workspace
-        self._path = path
-        self._profile = profile
+    def __init__(self, make: Callable[[], Starlette]) -> None:
+        self._make = make
         self._starting = asyncio.Lock()
         self._ending = asyncio.Event()
         self._app: ASGIApp | None = None
@@ -39,11 +45,10 @@ class AgentServer:
         """End what is under way."""
         self._ending.set()
         if self._running:
-            await asyncio.wait([self._running], timeout=_END)
+            await asyncio.wait([self._running], timeout=2.0)
 
     async def _started(self) -> ASGIApp:
-        make_app = load_object("memtool.mcp.server:make_http_app")  # interfaces do not import each other
-        app: Starlette = await asyncio.to_thread(make_app, self._profile, self._open_workspace, self._path)
+        app = await asyncio.to_thread(self._make)
         ready = asyncio.Event()
 
         async def run() -> None:

@@ -18,7 +18,7 @@ from starlette.routing import Route
 from memtool import __version__
 from memtool.errors import MemtoolError
 from memtool.index.engine import Unbuilt
-from memtool.web.agent_server import PATHS, AgentServer
+from memtool.web.agent_server import MakeAgentApp, agent_servers
 from memtool.web.calls import MEDIA_TYPE, example, problem, problem_of, problem_of_bug, problem_of_fields
 from memtool.web.embeddings_api import add_embedding_calls
 from memtool.web.figures import totals
@@ -40,10 +40,12 @@ _AT_ONCE = 2  # requests that are worked on at the same time: more are no faster
 _LAST = 2.0  # seconds for the hub to end
 
 
-def make_app(open_workspace: OpenWorkspace, access: Access, life: Life) -> FastAPI:
-    """Return the application of a vault's service."""
+def make_app(
+    open_workspace: OpenWorkspace, access: Access, life: Life, make_agent_app: MakeAgentApp | None = None
+) -> FastAPI:
+    """Return the application of a vault's service; with *make_agent_app*, it also serves tools to agents."""
     hub, jobs = Hub(open_workspace, life), Jobs()
-    agents = {path: AgentServer(open_workspace, path, profile) for path, profile in PATHS.items()}
+    agents = agent_servers(make_agent_app, open_workspace) if make_agent_app else {}
 
     @contextlib.asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:

@@ -17,7 +17,7 @@ from memtool.index.semantic import embed, forget_unused, open_vectors
 from memtool.text.lines import tokens_in
 from memtool.web import limits
 from memtool.web.calls import Body, example
-from memtool.web.state_api import JOB, Jobs, Tell, begun
+from memtool.web.state_api import JOB, Jobs, ReportProgress, begun
 from memtool.workspace import OpenWorkspace, Workspace
 
 _VECTOR = [0.0213, -0.0178, 0.0446]
@@ -128,7 +128,7 @@ def add_embedding_calls(app: FastAPI, open_workspace: OpenWorkspace, jobs: Jobs)
     )
     def rebuild(_asked: RebuildAsked | None = None) -> JSONResponse:
         work = open_workspace(None)
-        return begun(jobs.start("rebuild", lambda tell: _rebuilt(work, tell, models)))
+        return begun(jobs.start("rebuild", lambda report: _rebuilt(work, report, models)))
 
 
 def _texts(given: object) -> list[str]:
@@ -147,21 +147,21 @@ def _encoded(row: Any, encoding: str) -> Any:  # noqa: ANN401  (an array, whose 
     return row.tolist() if encoding == "float" else base64.b64encode(row.astype("<f4").tobytes()).decode()
 
 
-def _rebuilt(work: Workspace, tell: Tell, models: Models) -> dict[str, Any]:
+def _rebuilt(work: Workspace, report: ReportProgress, models: Models) -> dict[str, Any]:
     """Build the index anew, and make the vectors that are missing; without a model there are none, and it says why."""
 
     def vectors(index: Index) -> dict[str, Any]:
         files = len(index.applied.added)
         try:
-            return {"files": files, "vectors": _embedded(index, models.embedder(work), tell), "notices": []}
+            return {"files": files, "vectors": _embedded(index, models.embedder(work), report), "notices": []}
         except MemtoolError as error:
             return {"files": files, "vectors": 0, "notices": [f"there are no vectors: {error}"]}
 
-    return use_index(place_of(work, progress=tell, patience=limits.INDEX_PATIENCE), vectors, rebuild=True)
+    return use_index(place_of(work, progress=report, patience=limits.INDEX_PATIENCE), vectors, rebuild=True)
 
 
-def _embedded(index: Index, embedder: Embedder, tell: Tell) -> int:
+def _embedded(index: Index, embedder: Embedder, report: ReportProgress) -> int:
     with open_vectors(index, embedder) as store:
-        done = embed(index, embedder, store, tell)
+        done = embed(index, embedder, store, report)
         forget_unused(index, embedder, store)
         return done

@@ -23,6 +23,7 @@ from memtool.service.listener import only_process
 from memtool.service.process import parts_beside
 from memtool.service_client import Address, end_service, service_place
 from memtool.settings import service_token
+from memtool.web.agent_server import MakeAgentApp
 from memtool.web.gate import Access, Gate
 from memtool.web.life import STOPPED, Life
 from memtool.web.token_file import find_token
@@ -45,6 +46,7 @@ def serve(
     port: int | None,
     idle: float,
     started: Callable[[Address], None],
+    make_agent_app: MakeAgentApp | None = None,
 ) -> None:
     """Serve the vault until somebody stops it, or no request has come for *idle* seconds (0: never).
 
@@ -54,6 +56,7 @@ def serve(
         port: the port; None takes the usual one, or another where that is taken.
         idle: see above.
         started: is called when others can reach the service.
+        make_agent_app: makes the tools for agents that speak MCP over HTTP; without it, there are none.
 
     Raises:
         AlreadyServing: another process serves this vault.
@@ -73,11 +76,12 @@ def serve(
         at = listener.getsockname()
         address = Address(started_at=work.now().isoformat(timespec="seconds"), host=at[0], port=at[1])
         access = Access(find_token(work, place), {*LOOPBACK, host}, address.port)
-        app = Gate(make_app(open_workspace, access, life), access, life, larger={IMPORT: LARGEST_IMPORT})
+        app = make_app(open_workspace, access, life, make_agent_app)
+        gate = Gate(app, access, life, larger={IMPORT: LARGEST_IMPORT})
         asks = {"link": lambda: {"path": access.make_link()}, "state": lambda: {"state": life.state}}
         with stopped_by_signals(life), parts_beside(open_workspace, place, address, asks, life.stop) as known:
             started(known)
-            run(app, life, listener)
+            run(gate, life, listener)
 
 
 def share_memory() -> None:

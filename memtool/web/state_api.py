@@ -30,7 +30,7 @@ from memtool.web import limits
 from memtool.web.calls import Refusal, example, problem_of, problem_of_bug
 from memtool.workspace import OpenWorkspace, Workspace
 
-Tell: TypeAlias = Callable[[int, int], None]  # done, in all
+ReportProgress: TypeAlias = Callable[[int, int], None]  # done, in all
 
 _log = logging.getLogger("uvicorn.error")  # where the server logs the bugs that a request meets
 RUNNING, DONE, FAILED = "running", "done", "failed"
@@ -43,7 +43,7 @@ class Jobs:
         self._lock = threading.Lock()
         self._jobs: dict[str, dict[str, Any]] = {}
 
-    def start(self, name: str, task: Callable[[Tell], dict[str, Any]]) -> dict[str, Any]:
+    def start(self, name: str, task: Callable[[ReportProgress], dict[str, Any]]) -> dict[str, Any]:
         """Begin *task* and return the state of its job.
 
         Raises:
@@ -69,9 +69,9 @@ class Jobs:
         return dict(self._jobs[job_id])
 
 
-def _run(job: dict[str, Any], work: Callable[[Tell], dict[str, Any]]) -> None:
+def _run(job: dict[str, Any], task: Callable[[ReportProgress], dict[str, Any]]) -> None:
     try:
-        result = work(lambda done, total: job.update(done=done, total=total))
+        result = task(lambda done, total: job.update(done=done, total=total))
         job.update(state=DONE, result=result)
     except MemtoolError as error:
         job.update(state=FAILED, problem=problem_of(error))
@@ -135,7 +135,7 @@ def _add_data(app: FastAPI, open_workspace: OpenWorkspace, jobs: Jobs) -> None:
         return begun(jobs.start("import", lambda report: _imported(work, content, report, dry_run=dry_run)))
 
 
-def _imported(work: Workspace, content: bytes, report: Tell, *, dry_run: bool) -> dict[str, Any]:
+def _imported(work: Workspace, content: bytes, report: ReportProgress, *, dry_run: bool) -> dict[str, Any]:
     bundle, problems = parsed(content)
     if not bundle and not problems:
         raise UsageError("the document holds nothing to import", hint="Send what GET /api/data/export gives.")

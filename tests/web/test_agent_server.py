@@ -9,6 +9,7 @@ import pytest
 from desk import Desk
 from fastapi.testclient import TestClient
 
+from memtool.mcp.server import make_http_app
 from memtool.web.app import make_app
 from memtool.web.gate import Access
 from memtool.web.life import Life
@@ -23,7 +24,7 @@ def client(desk: Desk) -> Iterator[TestClient]:
     def open_workspace(folder: Path | None) -> Any:
         return desk.work._replace(folder=folder or desk.folder)
 
-    app = make_app(open_workspace, Access("a token that nobody guesses", ["testserver"], 80), Life())
+    app = make_app(open_workspace, Access("a token that nobody guesses", ["testserver"], 80), Life(), make_http_app)
     with TestClient(app) as client:
         yield client
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from memtool.web.state_api import Jobs, Tell
+from memtool.web.state_api import Jobs, ReportProgress
 
 
 def ended(jobs: Jobs, job: dict[str, Any]) -> dict[str, Any]:
@@ -17,7 +17,7 @@ def ended(jobs: Jobs, job: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_a_job_that_meets_a_bug_fails_is_logged_and_lets_the_next_one_start(caplog: pytest.LogCaptureFixture) -> None:
-    def work(_tell: Tell) -> dict[str, Any]:
+    def work(_tell: ReportProgress) -> dict[str, Any]:
         raise KeyError("支付")
 
     jobs = Jobs()
