@@ -21,7 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from memtool.errors import MemtoolError, NoteNotFound
 from memtool.mcp import limits
 from memtool.vault.kinds import FOLDERS, TODO
-from memtool.workspace import OpenWorkspace, Workspace
+from memtool.workspace import OpenWorkspace
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -111,10 +111,55 @@ Entries = Annotated[list[Entry], Field(min_length=1, max_length=20, description=
 
 def add_context_tools(server: MCPServer[Any], open_workspace: OpenWorkspace) -> None:
     """Add the tools of the profile `context` to *server*."""
+    tools = _ContextTools(open_workspace)
+    _add(server, tools.context_load, "Load the project's memory", reads=True, has_fields=True)
+    _add(server, tools.context_search, "Search the project's memory", reads=True)
+    _add(server, tools.context_turn, "Read a turn of a session", reads=True)
+    _add(server, tools.context_save, "Save to the project's memory")
+    _add(server, tools.context_manage, "Manage the project's memory", destroys=True, repeats=True)
 
-    @server.tool(annotations=annotated("Load the project's memory", reads=True))
-    @answering
-    def context_load(project_path: ProjectPath) -> dict[str, Any]:
+
+def add_memory_tools(server: MCPServer[Any], open_workspace: OpenWorkspace) -> None:
+    """Add the tools of the profile `memory` to *server*."""
+    tools = _MemoryTools(open_workspace)
+    _add(server, tools.memory_store, "Remember", repeats=True, has_fields=True)
+    _add(server, tools.memory_search, "Search memories", reads=True)
+    _add(server, tools.memory_timeline, "Show a timeline", reads=True)
+    _add(server, tools.memory_forget, "Forget", destroys=True, repeats=True, has_fields=True)
+
+
+def _add(
+    server: MCPServer[Any], tool: Callable[..., Any], title: str, *, reads: bool = False, destroys: bool = False,
+    repeats: bool = False, has_fields: bool = False,
+) -> None:  # fmt: skip
+    """Add *tool* to *server*, with all four annotations: the protocol's defaults assume the worst.
+
+    Args:
+        server: what it is added to.
+        tool: is called with the arguments of a call; its docstring is its description.
+        title: its name for a person.
+        reads: whether it changes nothing.
+        destroys: whether it may remove something.
+        repeats: whether repeating a call changes nothing more.
+        has_fields: whether its answer is an object, whose schema the server publishes.
+    """
+    annotations = ToolAnnotations(
+        title=title,
+        read_only_hint=reads,
+        destructive_hint=destroys,
+        idempotent_hint=reads or repeats,
+        open_world_hint=False,
+    )
+    server.tool(annotations=annotations, structured_output=None if has_fields else False)(answering(tool))
+
+
+class _ContextTools:
+    """The profile `context`, on the memory of one project."""
+
+    def __init__(self, open_workspace: OpenWorkspace) -> None:
+        self._open_workspace = open_workspace
+
+    def context_load(self, project_path: ProjectPath) -> dict[str, Any]:
         """Load the memory of a project: its rules, decisions, open items, last sessions and overview.
 
         Call it once, first, when you begin to work on a project and have not received its memory; and when the user
@@ -126,13 +171,12 @@ def add_context_tools(server: MCPServer[Any], open_workspace: OpenWorkspace) -> 
         from memtool.recall.start.project_state import project_state
 
         try:
-            return rendering.state_fields(project_state(open_workspace(project_folder(project_path))))
+            return rendering.state_fields(project_state(self._open_workspace(project_folder(project_path))))
         except (MemtoolError, OSError) as error:
             return {"available": False, "reason": sentence_of(error)}
 
-    @server.tool(annotations=annotated("Search the project's memory", reads=True), structured_output=False)
-    @answering
     def context_search(
+        self,
         project_path: ProjectPath,
         query: Query = "",
         scope: Scope = "all",
@@ -151,17 +195,15 @@ def add_context_tools(server: MCPServer[Any], open_workspace: OpenWorkspace) -> 
         from memtool.mcp import rendering
         from memtool.memory.search import search_memory
 
-        work = open_workspace(project_folder(project_path))
+        work = self._open_workspace(project_folder(project_path))
         found = search_memory(
             work, query, scope=scope, limit=limit, page=page, everywhere=all_projects, transcripts=transcripts
         )
         text = TextContent(type="text", text=rendering.found_text(found))
         return CallToolResult(content=[text], structured_content=rendering.found_fields(found))
 
-    @server.tool(annotations=annotated("Read a turn of a session", reads=True), structured_output=False)
-    @answering
     def context_turn(
-        project_path: ProjectPath, session: Session, turn: Turn = 0, all_projects: AllProjects = False
+        self, project_path: ProjectPath, session: Session, turn: Turn = 0, all_projects: AllProjects = False
     ) -> str:
         """Read one whole turn of a past session: the prompt, the actions and the answer. Without turn, list its turns.
 
@@ -170,12 +212,10 @@ def add_context_tools(server: MCPServer[Any], open_workspace: OpenWorkspace) -> 
         from memtool.mcp import rendering
         from memtool.memory.search import read_turns
 
-        work = open_workspace(project_folder(project_path))
+        work = self._open_workspace(project_folder(project_path))
         return rendering.turns_text(read_turns(work, session, turn, here="" if all_projects else work.area().name))
 
-    @server.tool(annotations=annotated("Save to the project's memory"), structured_output=False)
-    @answering
-    def context_save(project_path: ProjectPath, entries: Entries) -> str:
+    def context_save(self, project_path: ProjectPath, entries: Entries) -> str:
         """Save what the next session must know. Each entry becomes a note of its own, at once.
 
         Call it as soon as the user decides something that must hold later; when a fix was found; when the user says
@@ -195,14 +235,10 @@ def add_context_tools(server: MCPServer[Any], open_workspace: OpenWorkspace) -> 
         from memtool.memory.saving import save_entries
 
         new = [NewMemory(each.content, each.type, tags=tuple(each.tags), summary=each.title) for each in entries]
-        return rendering.saved_text(save_entries(open_workspace(project_folder(project_path)), new))
+        return rendering.saved_text(save_entries(self._open_workspace(project_folder(project_path)), new))
 
-    @server.tool(
-        annotations=annotated("Manage the project's memory", destroys=True, repeats=True), structured_output=False
-    )
-    @answering
     def context_manage(
-        project_path: ProjectPath, action: Action, target: Target = "", content: Content = "", page: Page = 1
+        self, project_path: ProjectPath, action: Action, target: Target = "", content: Content = "", page: Page = 1
     ) -> str:
         """List the memory of a project, archive what is wrong, or correct what has changed.
 
@@ -210,42 +246,40 @@ def add_context_tools(server: MCPServer[Any], open_workspace: OpenWorkspace) -> 
         "tick it off", 忘掉, 已经不是了, 做完了), and to see what there is.
 
         list: every entry with its id and version, as id@version; page 2 and so on return the next ones.
-        delete: archives target (an id, with or without version). Nobody receives it any more; git can restore it.
+        delete: archives target (an id, with or without version). Agents no longer receive it; git can restore it.
         update: replaces target (id@version, from list) by content. It is refused if the entry changed in the meantime.
         A fact is superseded. An open item is ticked off if content is [x].
         init_project: creates the project's area; content, if any, becomes its overview.
         """
-        return _manage(open_workspace(project_folder(project_path)), action, target, content, page)
+        from memtool.mcp import rendering
+        from memtool.memory.memories import archive_memory, change_entry, find_entry, list_entries
+        from memtool.memory.saving import init_project
+
+        work = self._open_workspace(project_folder(project_path))
+        if action == "list":
+            return rendering.listing_text(list_entries(work, page=page))
+        if action == "init_project":
+            return rendering.project_text(*init_project(work, content))
+        if not target.strip():
+            raise ToolError(f"{action} needs a target: an id from action=list")
+        if action == "update" and not content.strip():
+            raise ToolError("update needs content: the text that replaces the target")
+        target = named_by(target)
+        try:
+            if action == "delete":
+                return rendering.changed_text("archived", archive_memory(work, *find_entry(work, target)))
+            return rendering.changed_text("updated", change_entry(work, target, content))
+        except NoteNotFound as error:
+            raise ToolError(f"{error}. Nothing has changed. action=list returns the known ids.") from None
 
 
-def _manage(work: Workspace, action: str, target: str, content: str, page: int) -> str:
-    from memtool.mcp import rendering
-    from memtool.memory.memories import archive_memory, change_entry, find_entry, list_entries
-    from memtool.memory.saving import init_project
+class _MemoryTools:
+    """The profile `memory`, on single memories; the project is that of the folder in which the server runs."""
 
-    if action == "list":
-        return rendering.listing_text(list_entries(work, page=page))
-    if action == "init_project":
-        return rendering.project_text(*init_project(work, content))
-    if not target.strip():
-        raise ToolError(f"{action} needs a target: an id from action=list")
-    if action == "update" and not content.strip():
-        raise ToolError("update needs content: the text that replaces the target")
-    target = named_by(target)
-    try:
-        if action == "delete":
-            return rendering.changed_text("archived", archive_memory(work, *find_entry(work, target)))
-        return rendering.changed_text("updated", change_entry(work, target, content))
-    except NoteNotFound as error:
-        raise ToolError(f"{error}. Nothing has changed. action=list returns the known ids.") from None
+    def __init__(self, open_workspace: OpenWorkspace) -> None:
+        self._open_workspace = open_workspace
 
-
-def add_memory_tools(server: MCPServer[Any], open_workspace: OpenWorkspace) -> None:
-    """Add the tools of the profile `memory` to *server*; the project is that of the folder in which it runs."""
-
-    @server.tool(annotations=annotated("Remember", repeats=True))
-    @answering
-    def memory_store(text: Text, category: Category) -> dict[str, Any]:
+    def memory_store(self, text: Text, category: Category) -> dict[str, Any]:
         """Store one memory: a preference, a decision with its reason, a fact, a procedure or a fix.
 
         Call it when the user says "remember", "from now on", "I prefer", "note that", 记住, 以后都, 我喜欢, and when
@@ -255,11 +289,9 @@ def add_memory_tools(server: MCPServer[Any], open_workspace: OpenWorkspace) -> N
         from memtool.mcp import rendering
         from memtool.memory.saving import store
 
-        return rendering.stored_fields(store(open_workspace(None), text, category))
+        return rendering.stored_fields(store(self._open_workspace(None), text, category))
 
-    @server.tool(annotations=annotated("Search memories", reads=True), structured_output=False)
-    @answering
-    def memory_search(query: Words, limit: Limit = 5) -> str:
+    def memory_search(self, query: Words, limit: Limit = 5) -> str:
         """Search all memories: facts, notes and the user's prompts in earlier sessions, in one ranking.
 
         Call it when the user refers to the past ("do you remember", "what did I say about", "as always", 还记得吗,
@@ -268,11 +300,9 @@ def add_memory_tools(server: MCPServer[Any], open_workspace: OpenWorkspace) -> N
         from memtool.mcp import rendering
         from memtool.memory.search import search_memories
 
-        return rendering.memories_text(search_memories(open_workspace(None), query, limit=limit))
+        return rendering.memories_text(search_memories(self._open_workspace(None), query, limit=limit))
 
-    @server.tool(annotations=annotated("Show a timeline", reads=True), structured_output=False)
-    @answering
-    def memory_timeline(around: Around = "", before: Events = 5, after: Events = 5) -> str:
+    def memory_timeline(self, around: Around = "", before: Events = 5, after: Events = 5) -> str:
         """Show what happened around a memory, a day or a word, in order: sessions, decisions, edits, facts, notes.
 
         Call it when the user asks "when did we", "what happened before", "what came of it", "what did we do on
@@ -281,11 +311,9 @@ def add_memory_tools(server: MCPServer[Any], open_workspace: OpenWorkspace) -> N
         from memtool.mcp import rendering
         from memtool.memory.search import timeline_around
 
-        return rendering.timeline_text(timeline_around(open_workspace(None), around, before=before, after=after))
+        return rendering.timeline_text(timeline_around(self._open_workspace(None), around, before=before, after=after))
 
-    @server.tool(annotations=annotated("Forget", destroys=True, repeats=True))
-    @answering
-    def memory_forget(id: MemoryId) -> dict[str, bool]:
+    def memory_forget(self, id: MemoryId) -> dict[str, bool]:
         """Archive one memory, so that agents no longer receive it. The user can restore it, or purge it for good.
 
         Call it when the user says "forget that", "that is wrong", 忘掉, 不对. `archived`, like `deleted`, is false if
@@ -294,29 +322,11 @@ def add_memory_tools(server: MCPServer[Any], open_workspace: OpenWorkspace) -> N
         from memtool.memory.memories import archive_memory, find_entry
 
         try:
-            work = open_workspace(None)
+            work = self._open_workspace(None)
             changed = archive_memory(work, *find_entry(work, id)).changed
         except NoteNotFound:
             changed = False
         return {"deleted": changed, "archived": changed}
-
-
-def annotated(title: str, *, reads: bool = False, destroys: bool = False, repeats: bool = False) -> ToolAnnotations:
-    """Return all four annotations of a tool: the protocol's defaults assume the worst.
-
-    Args:
-        title: its name for a person.
-        reads: whether it changes nothing.
-        destroys: whether it may remove something.
-        repeats: whether repeating a call changes nothing more.
-    """
-    return ToolAnnotations(
-        title=title,
-        read_only_hint=reads,
-        destructive_hint=destroys,
-        idempotent_hint=reads or repeats,
-        open_world_hint=False,
-    )
 
 
 def answering(tool: Callable[P, T]) -> Callable[P, T]:

@@ -1,25 +1,19 @@
 """Observations: a view of what the vault holds, one for each statement of a session, edit of a day, fact and note.
 
 An observation has its type, title, text, facts, concepts and files where they are known, and the tokens that it took
-to find out. Tokens and files come from the client's own transcript, which repeats the usage of a message in each of its
-records. What a model reads again from its cache is no discovery and is not counted.
+to find out (`memtool.web.turn_figures`).
 """
 
 from __future__ import annotations
 
-import glob
-import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from functools import lru_cache, partial
-from pathlib import Path, PurePosixPath
+from functools import partial
+from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
-from memtool.capture.heard import READING_TOOL, heard_path
-from memtool.capture.transcript import EDITING_TOOLS
-from memtool.capture.transcript.record_fields import content_of, is_by_a_person, text_at, text_in
 from memtool.errors import MemtoolError, NoteNotFound, UsageError
 from memtool.index.engine import Index, place_of, use_index
 from memtool.index.filters import Filter
@@ -33,11 +27,10 @@ from memtool.vault.authors import ASKED, SUMMARY, TITLE
 from memtool.vault.files import read_head
 from memtool.vault.kinds import FACT, SESSION
 from memtool.vault.memory import Found, Location, Memory
-from memtool.vault.project_area import shown_path
 from memtool.vault.session_names import session_at
 from memtool.vault.sessions import SUMMARY_PARTS, Line, SessionNote, lines_of, parse_session
-from memtool.web import limits
 from memtool.web.request_search import SearchAsked, search_vault
+from memtool.web.turn_figures import figures_of_session, figures_of_statement
 from memtool.workspace import Workspace
 
 OLD_TYPES = {"bugfix": "fix", "discovery": "finding"}
@@ -45,26 +38,7 @@ UNCLAIMED = "observation"  # the type of a statement that claims no role
 
 _FOLDERS = ("sessions/", "archive/sessions/")
 _TAG = re.compile(r"(?<!\S)#([^\s#]*[^\W\d][^\s#]*)")
-_LINE = re.compile(r"(.+):(\d{1,7}(?:\.\d{1,3})?)")  # several statements may stand on one line
-_USAGE = ("input_tokens", "cache_creation_input_tokens", "output_tokens")
-_LETTERS = 40  # by which a note that shortened a text is known to be about it
-_FEWEST = 8  # letters that are hardly said twice
-
-
-class TurnFigures(NamedTuple):
-    """The words, tokens and files of one turn, or of several together.
-
-    Args:
-        prompt, said: what was typed, and what the agent said and ran; letters only.
-        tokens: 0 where the client gave no figures.
-        read, changed: files, as a person would name them.
-    """
-
-    prompt: str = ""
-    said: str = ""
-    tokens: int = 0
-    read: tuple[str, ...] = ()
-    changed: tuple[str, ...] = ()
+_LINE = re.compile(r"(.+):(\d{1,7}(?:\.\d{1,3})?)")  # several statements may be on one line
 
 
 class Observation(NamedTuple):
@@ -125,6 +99,7 @@ def find_hits(work: Workspace, query: str, wanted: Filter) -> tuple[Iterator[Fou
     Raises:
         MemtoolError: the vault or its index cannot be read.
     """
+    first_part = 400  # of notes and facts; where they do not fill a page, eight times as many
 
     def look(most: int) -> tuple[Sequence[Found], tuple[str, ...]]:
         if not query:
@@ -135,13 +110,13 @@ def find_hits(work: Workspace, query: str, wanted: Filter) -> tuple[Iterator[Fou
 
     def all_of(hits: Sequence[Found]) -> Iterator[Found]:
         yield from hits
-        most = limits.FIRST_HITS
+        most = first_part
         while len(hits) == most:
             most *= 8
             hits = look(most)[0]
             yield from hits
 
-    first, notices = look(limits.FIRST_HITS)
+    first, notices = look(first_part)
     return all_of(first), notices
 
 
@@ -181,7 +156,7 @@ def of_event(work: Workspace, event: Memory) -> Observation:
     one = Observation(event, event.text, session, files_modified=files)
     if event.kind != SESSION or not session:
         return one
-    whole, files = _whole(work, event.path), parse_session(_text(work, event.path)).draft.files
+    whole, files = figures_of_session(work, event.path), parse_session(_text(work, event.path)).draft.files
     return one._replace(files_read=whole.read, files_modified=whole.changed or files, tokens=whole.tokens or None)
 
 
@@ -277,13 +252,13 @@ def _with_turn(work: Workspace, one: Observation) -> Observation:
     if not one.session or memory.kind == SESSION:
         return one
     asked = memory.text.removesuffix(f" → {one.title}") if memory.text != one.title else ""
-    turn = _turn_of(_turns(work, memory.path), asked, one.title)
+    turn = figures_of_statement(work, memory.path, asked, one.title)
     modified = one.files_modified or turn.changed
     return one._replace(files_read=turn.read, files_modified=modified, tokens=turn.tokens or None)
 
 
 def _summary(work: Workspace, ref: str, text: str) -> SessionSummary:
-    note, whole = parse_session(text), _whole(work, ref)
+    note, whole = parse_session(text), figures_of_session(work, ref)
     draft = note.draft
     asked = draft.asked or next((line.text for line in draft.lines if line.role == ASKED), draft.title)
 
@@ -311,108 +286,5 @@ def _summary(work: Workspace, ref: str, text: str) -> SessionSummary:
 
 def _text(work: Workspace, ref: str) -> str:
     with suppress(OSError, MemtoolError):
-        return read_head(work.vault.path(ref), limits.NOTE).decode("utf-8", "replace")
+        return read_head(work.vault.path(ref), 1 << 20).decode("utf-8", "replace")
     return ""
-
-
-def turns_in(lines: Iterable[bytes], home: Path) -> tuple[TurnFigures, ...]:
-    """Return the turns of a transcript."""
-    return tuple(_read_turns(lines, home))
-
-
-def _whole(work: Workspace, ref: str) -> TurnFigures:
-    """Return the figures of the whole session whose note lies at *ref*, as far as its transcript is there."""
-    turns = _turns(work, ref)
-    return TurnFigures(
-        tokens=sum(turn.tokens for turn in turns),
-        read=_each_once(file for turn in turns for file in turn.read),
-        changed=_each_once(file for turn in turns for file in turn.changed),
-    )
-
-
-def _turn_of(turns: Sequence[TurnFigures], asked: str, statement: str) -> TurnFigures:
-    """Return the turn that a *statement* is about, below the prompt *asked* if there is one; none if that is unsure."""
-    wanted = _telling(asked or statement)
-    if asked:
-        return next((turn for turn in turns if wanted and wanted in turn.prompt), TurnFigures())
-    found = [turn for turn in turns if len(wanted) >= _FEWEST and (wanted in turn.said or wanted in turn.prompt)]
-    return found[0] if len(found) == 1 else TurnFigures()
-
-
-def _turns(work: Workspace, ref: str) -> tuple[TurnFigures, ...]:
-    session_id = session_at(work.vault, ref)
-    with suppress(OSError, ValueError):
-        of_client = (work.claude_folder / "projects").glob(f"*/{glob.escape(session_id)}.jsonl")
-        for path in (*of_client, heard_path(work.vault, session_id)):
-            if path.is_file() and (about := path.stat()).st_size <= limits.CLIENT_TRANSCRIPT:
-                return _turns_at(path, work.home, about.st_size, about.st_mtime_ns)
-    return ()
-
-
-@lru_cache(maxsize=32)
-def _turns_at(path: Path, home: Path, _size: int, _mtime_ns: int) -> tuple[TurnFigures, ...]:
-    with path.open("rb") as lines:
-        return turns_in(lines, home)
-
-
-def _read_turns(lines: Iterable[bytes], home: Path) -> Iterator[TurnFigures]:
-    prompt, tokens, seen, root = "", 0, set[str](), ""
-    said, read, changed = list[str](), list[str](), list[str]()
-
-    def turn() -> TurnFigures:
-        return TurnFigures(prompt, "".join(said)[: limits.TURN_LETTERS], tokens, _each_once(read), _each_once(changed))
-
-    for line in lines:
-        if b'"assistant"' not in line and b'"user"' not in line:
-            continue
-        with suppress(ValueError, RecursionError):
-            record = json.loads(line)
-            if not isinstance(record, dict) or record.get("isSidechain") is True:
-                continue
-            root = root or text_at(record, "cwd")
-            content = content_of(record)
-            if record.get("type") == "assistant":
-                message = text_at(record, "message", "id")
-                tokens += _used(record) if message not in seen else 0
-                seen |= {message} if message else set()
-                said.append(_letters(text_in(content)))
-                for tool, target in _used_tools(content):
-                    if tool == "Bash":
-                        said.append(_letters(target))
-                    elif target:
-                        (read if tool == READING_TOOL else changed).append(shown_path(target, Path(root), home))
-            elif record.get("type") == "user" and is_by_a_person(record) and (typed := text_in(content)):
-                yield turn()
-                prompt, tokens, said, read, changed = _letters(typed), 0, [], [], []
-    yield turn()
-
-
-def _used_tools(content: object) -> Iterator[tuple[str, str]]:
-    """Give the tools in a message that read, change or run, each with its file or command."""
-    for block in content if isinstance(content, list) else ():
-        tool = text_at(block, "name") if isinstance(block, dict) and block.get("type") == "tool_use" else ""
-        if tool == "Bash":
-            yield tool, text_at(block, "input", "command")
-        elif tool == READING_TOOL or tool in EDITING_TOOLS:
-            yield tool, text_at(block, "input", "file_path") or text_at(block, "input", "notebook_path")
-
-
-def _used(record: dict[str, object]) -> int:
-    message = record.get("message")
-    usage = message.get("usage") if isinstance(message, dict) else None
-    figures = [usage.get(name) for name in _USAGE] if isinstance(usage, dict) else []
-    return sum(figure for figure in figures if type(figure) is int and 0 <= figure <= limits.MESSAGE_TOKENS)
-
-
-def _telling(text: str) -> str:
-    """Return the first letters of the longest piece of *text* that a note left whole."""
-    pieces = text.replace("…", "\n").replace("→", "\n").split("\n")
-    return max(map(_letters, pieces), key=len)[:_LETTERS]
-
-
-def _letters(text: str) -> str:
-    return "".join(filter(str.isalnum, text.casefold()))
-
-
-def _each_once(files: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(files))[: limits.FILES]

@@ -15,7 +15,7 @@ from trees import write
 from memtool.web.app import make_app
 from memtool.web.gate import Access
 from memtool.web.life import Life
-from memtool.web.observations import turns_in
+from memtool.web.turn_figures import turns_in
 
 SESSION = """---
 type: session
@@ -154,7 +154,7 @@ def test_files_that_a_turn_read_and_changed_are_told_with_its_statements(client:
 
 def test_figures_that_are_none_count_for_nothing() -> None:
     lines = [json.dumps(one).encode() for one in TRANSCRIPT]
-    turns = turns_in([b"{", b'"assistant"', b'["user"]', *lines], Path("/home/x"))
+    turns = list(turns_in([b"{", b'"assistant"', b'["user"]', *lines], Path("/home/x")))
     assert [turn.tokens for turn in turns] == [0, 155, 7]
     assert [turn.read for turn in turns] == [(), ("src/登录.ts",), ("/etc/hosts",)]
     assert [turn.changed for turn in turns] == [(), ("src/jwt.ts",), ()]
