@@ -33,7 +33,7 @@ MORE_COMMANDS = (
     ("search", "连接池", "--project", "shop"),
     ("search", "E0308", "--since", "2026-02", "--explain"),
     ("show", "areas/projects/shop/summary.md"),
-    ("show", "sessions/sample-1f3c9a52.md"),
+    ("show", "sample-1f3c9a52"),
     ("install", "claude-code", "--dry-run"),
     ("doctor",),
 )

@@ -65,6 +65,7 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clone]:
         patch.setenv(
             "MEMTOOL_EMBEDDINGS_PROVIDER", "none"
         )  # else it would download a model where vectors are installed
+        patch.delenv("MEMTOOL_SESSIONS_NAMES", raising=False)  # notes have the names that a stranger's have
         patch.setenv("COLUMNS", "80")
         patch.setenv("PATH", f"{environment / 'bin'}{os.pathsep}{os.environ['PATH']}")
         clone = Clone(root, {**os.environ})

@@ -261,19 +261,19 @@ def _fields(stored: StoredFact, rivals: dict[str, list[str]]) -> dict[str, Any]:
 
 
 def _print_list(shown: Sequence[StoredFact], rivals: dict[str, list[str]]) -> None:
-    """Print *shown*: on a terminal the marks of a fact are below it, in a pipe each fact is one line."""
+    """Print *shown*: on a terminal the id and the marks of a fact are below it, in a pipe each fact is one line."""
     rows: list[Sequence[str | Sequence[str]]] = []
     for stored in shown:
         fact, day = stored.fact, stored.fact.timestamp[:10]
         marks = [f"contradicts {', '.join(rivals[fact.id])}" if fact.id in rivals else ""]
         marks = [*filter(None, [*marks, f"to review: {fact.review}" if fact.review else ""])]
         if output.on_terminal():
-            below = [fact.id, *([fact.status] if fact.status != "active" else []), *marks]
-            rows.append((day, stored.project, fact.category, fact.author, (fact.fact, "; ".join(below))))
+            about = [fact.category, fact.author, "" if fact.status == "active" else fact.status, *marks]
+            rows.append((day, stored.project, (fact.fact, fact.id, "; ".join(filter(None, about)))))
         else:
             known = (fact.id, day, fact.status, stored.project or _GLOBAL, fact.category, fact.author)
             rows.append((*known, "  ".join([fact.fact, *(f"[{mark}]" for mark in marks)])))
-    table(("Day", "Project", "Category", "Author", "Fact"), rows)
+    table(("Day", "Project", "Fact"), rows)
 
 
 def _print_fact(stored: StoredFact, rivals: dict[str, list[str]]) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -15,6 +17,7 @@ from memtool.cli.session import Session
 from memtool.errors import MemtoolError, UsageError
 from memtool.history.template import make_vault
 from memtool.install.record import call_own
+from memtool.settings import find_vault_path
 
 
 @click.command()
@@ -45,5 +48,9 @@ def command(session: Session, path: str | None) -> None:
             click.echo("It is a new git repository: `memtool log` shows its history, `memtool undo` reverts a change.")
         elif made.committed:
             click.echo("Committed to its git history.")
+        found, _ = find_vault_path(None, session.environ, Path(os.sep))
+        if found.resolve() != made.vault.root:  # hooks and commands elsewhere would not find it
+            command = f"memtool config set vault {shlex.quote(root)}"
+            click.echo(printable(f"Next: `{command}`, so that every command and agent uses this vault."))
         click.echo("Next: `memtool install claude-code`, so that sessions become notes.")
     say(*made.notices)

@@ -119,7 +119,7 @@ def command(
     if note and (choice.is_made_now or any(one["changed"] for one in done)):
         click.echo(note)
     if diffs := [str(one["diff"]) for one in done if options["dry_run"] and one["diff"]]:
-        output.emit_text("\n" + "".join(diffs))
+        output.emit_text("\nThe changes, line by line:\n" + "".join(diffs))
 
 
 def _check_parts(clients: list[AgentSetup], options: dict[str, Any]) -> None:
@@ -128,7 +128,7 @@ def _check_parts(clients: list[AgentSetup], options: dict[str, Any]) -> None:
         for name in names:
             if name not in known:
                 listed = ", ".join(dict.fromkeys(part.name for client in clients for part in client.parts()))
-                raise UsageError(f"{option}: there is no part '{name}'", hint=f"There are {listed}.")
+                raise UsageError(f"{option}: there is no part '{name}'", hint=f"The parts are {listed}.")
     flags = {part.flag for client in clients for part in client.parts()}
     for client in map(get_setup, AGENTS):
         for part in client.parts():
@@ -261,7 +261,7 @@ def _as_text(client: AgentSetup, target: Target, vault: Vault, planned: Plan, *,
         f"{'Would change' if dry_run else 'Changed'}: {files_of(planned, target.home)}.{kept}",
         f"{written} the vault at {where}{made if is_new else ''}{named}.",
         f"Cost: {_cost(target, vault) if client.row.recalls and 'hooks' in planned.parts else _ON_REQUEST}",
-        f"To install: memtool install {client.name}{project}, with the same options. The changes line by line:"
+        f"To install: memtool install {client.name}{project}, with the same options."
         if dry_run
         else f"To undo: memtool uninstall {client.name}{project}",
     ])  # fmt: skip

@@ -120,6 +120,8 @@ def _answer(session: Session, routing: Routing, routes: list[Route]) -> None:
         return
     print_table(("File", "Because of"), [(ref, _reasons(reasons)) for ref, reasons in files.items()])
     hint = "No trigger matches. `memtool route` lists all triggers; `memtool search` finds other notes."
+    if not routing.routes:
+        hint = "There are no triggers yet. Add `triggers: [word]` to the front matter of a project's summary.md."
     output.say(*notices, "" if files else hint)
 
 

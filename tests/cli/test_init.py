@@ -34,6 +34,15 @@ def test_it_says_whether_it_made_a_repository(memtool: Memtool, tmp_path: Path) 
     assert memtool("init", "--json", str(tmp_path / "third")).answer["repository_made"] is False
 
 
+def test_a_vault_that_is_not_the_usual_one_says_how_to_use_it_everywhere(
+    memtool: Memtool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = memtool("init", str(tmp_path / "我的 笔记")).out
+    assert f"Next: `memtool config set vault '{tmp_path / '我的 笔记'}'`, so that every command" in out
+    monkeypatch.setenv("MEMTOOL_VAULT", str(tmp_path / "named"))
+    assert "config set vault" not in memtool("init").out
+
+
 def test_notices_are_talk_and_go_to_stderr(memtool: Memtool, tmp_path: Path) -> None:
     (tmp_path / "today.md").write_text("today")
     code, out, err = memtool("init", str(tmp_path))

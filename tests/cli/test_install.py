@@ -293,7 +293,7 @@ def test_several_agents_are_an_argument_and_a_dry_run_holds_for_all(
         assert [line.split(":")[0] for line in lines[1:5]] == [
             "Would change", f"Sessions are saved to the vault at {notes}.", "Cost", "To install",
         ]  # fmt: skip
-        assert diff.startswith("--- /dev/null\n+++ ")
+        assert diff.startswith("The changes, line by line:\n--- /dev/null\n+++ ")
         assert not (tmp_path / "家").exists()
     assert [one["agent"] for one in memtool("install", "codex", "gemini", "--json").answer["agents"]] == [
         "codex",
@@ -309,7 +309,7 @@ def test_several_agents_are_an_argument_and_a_dry_run_holds_for_all(
     ("arguments", "error"),
     [
         (["codxe"], "Did you mean 'codex'?"),
-        (["codex", "--with", "nothing"], "--with: there is no part 'nothing'\nThere are hooks, mcp, skills"),
+        (["codex", "--with", "nothing"], "--with: there is no part 'nothing'\nThe parts are hooks, mcp, skills"),
         (["codex", "zed", "--claude-md"], "--claude-md is for Claude Code only"),
         (["claude-code", "--with", "mcp", "--without", "mcp"], "--with and --without both name mcp"),
     ],

@@ -106,6 +106,8 @@ def test_a_list_is_a_table(sample: Path) -> None:
     assert lines[0].split() == ["Date", "Kind", "Project", "Note"]
     assert any(re.match(r"2026-\d\d-\d\d  decision  tideline  密钥轮换", line) for line in lines)
     assert any(line.strip().startswith("areas/projects/tideline/decisions/") for line in lines)
+    narrow = seen("facts", "list", columns=60)
+    assert re.search(r"^ +fact-20260205-[0-9a-f]{10} *$", narrow, re.MULTILINE)  # whole, so that it can be copied
     assert sample.is_dir()
 
 
