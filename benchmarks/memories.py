@@ -18,12 +18,12 @@ from unittest.mock import patch
 
 from memtool.history.template import make_vault
 from memtool.memory import search
-from memtool.memory.new_memory import NewMemory
 from memtool.memory.remember import remember
 from memtool.memory.search import search_memories
 from memtool.recall.answers import likelihood
 from memtool.settings import Settings
 from memtool.settings.sections import EmbeddingSettings
+from memtool.vault.memory import NewMemory
 from memtool.workspace import Workspace
 
 NOW = dt.datetime(2026, 2, 10, 14, 30, tzinfo=dt.UTC)

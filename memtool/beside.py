@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from memtool.recall.prompts.prompt import Given
     from memtool.recall.prompts.question import Question
     from memtool.recall.start.session_start import ContextBlock
+    from memtool.vault.memory import Found
     from memtool.workspace import Workspace
 
 COMMANDS = {"team": "memtool.team.command:command"}  # by the name of the command
@@ -38,23 +39,14 @@ class SharedStart(NamedTuple):
     notice: str = ""
 
 
-class SharedMemory(Protocol):
-    """A memory of the team: what it *said*, in one line, and its *source*."""
-
-    @property
-    def said(self) -> str: ...  # noqa: D102
-
-    @property
-    def source(self) -> str: ...  # noqa: D102
-
-    def _asdict(self) -> dict[str, Any]: ...
-
-
 class SharedQuestion(Protocol):
     """A question that the team's service is asked while the own vault is read."""
 
-    def answer(self) -> tuple[Sequence[SharedMemory], str]:
-        """Return what the team remembers, and a notice when the service is away, once for each outage."""
+    def answer(self) -> tuple[Sequence[Found], str]:
+        """Return what the team remembers, and a notice when the service is away, once for each outage.
+
+        What is *shown* of each is one line; *why* names its `vault`, and its `source` in words.
+        """
 
 
 class Team(Protocol):

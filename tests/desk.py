@@ -13,12 +13,12 @@ from memtool.index.engine import place_of, use_index
 from memtool.index.filters import Filter
 from memtool.index.search import search
 from memtool.memory.forget import MemoryChange, find_target, forget, forget_for_good
-from memtool.memory.new_memory import NewMemory
 from memtool.memory.remember import Remembered, remember
 from memtool.settings import Settings
 from memtool.settings.sections import EmbeddingSettings, SessionSettings
 from memtool.vault.facts import Fact, parse_facts
 from memtool.vault.layout import Vault
+from memtool.vault.memory import NewMemory
 from memtool.workspace import Workspace
 
 NOW = datetime(2026, 2, 10, 14, 30, tzinfo=timezone(timedelta(hours=8)))

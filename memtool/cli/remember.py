@@ -14,14 +14,13 @@ from memtool.cli.session import Session
 from memtool.errors import UsageError
 from memtool.index.engine import catch_up
 from memtool.memory.fact_book import blob_of, root_of
-from memtool.memory.new_memory import NewMemory
 from memtool.memory.remember import AlreadyKnown, Remembered, remember
 from memtool.recall.ledger import ledger_folder, read_ledger
 from memtool.settings import client_author
 from memtool.text.lines import brief
 from memtool.vault.authors import AUTHORS
 from memtool.vault.kinds import CATEGORIES, FACT, FOLDERS, TODO
-from memtool.vault.memory import Memory
+from memtool.vault.memory import Memory, NewMemory
 from memtool.vault.todos import TYPES
 from memtool.workspace import Workspace
 

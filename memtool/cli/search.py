@@ -130,14 +130,23 @@ def _ask_team(session: Session, text: str, here: str) -> SharedQuestion | None:
 
 def _of_team(team: SharedQuestion) -> dict[str, Any]:
     memories, notice = team.answer()
-    return {"team": [memory._asdict() for memory in memories], "team_notice": notice}
+    return {"team": list(map(_team_fields, memories)), "team_notice": notice}
+
+
+def _team_fields(found: Found) -> dict[str, Any]:
+    memory = found.memory
+    return {
+        "vault": found.why["vault"], "id": memory.id, "text": memory.text, "title": memory.title,
+        "category": memory.category, "date": memory.date, "project": memory.project, "author": memory.author,
+        "place": memory.path, "relevance": found.score,
+    }  # fmt: skip
 
 
 def _print_team(team: SharedQuestion) -> None:
     memories, notice = team.answer()
-    for memory in memories:
-        click.echo(output.shortened(output.printable(memory.said), output.width()))
-        click.echo(f"  {output.printable(memory.source)}\n")
+    for found in memories:
+        click.echo(output.shortened(output.printable(found.shown), output.width()))
+        click.echo(f"  {output.printable(found.why['source'])}\n")
     output.say(notice)
 
 

@@ -36,7 +36,8 @@ from memtool.vault.facts import Fact, parse_facts, render_facts
 from memtool.vault.files import read_text
 from memtool.vault.kinds import CATEGORIES, FOLDERS, KNOWLEDGE
 from memtool.vault.layout import FACTS_FILE, area_folder, session_ref
-from memtool.vault.note import NewNote, Note, parse_note, render_note, slug, title_of
+from memtool.vault.memory import NewMemory
+from memtool.vault.note import Note, parse_note, render_note, slug, title_of
 from memtool.vault.project_area import area_name, known_projects
 from memtool.vault.scan import scan
 from memtool.vault.sessions import Draft, Line, SessionNote, render_session
@@ -44,19 +45,6 @@ from memtool.workspace import Workspace
 
 _BOOKKEEPING = ("untagged", "conflict:")  # tags that mcp-memory-service sets by itself
 _ROLES = {"decision": DECISION, "bugfix": FIX, "feature": "", "refactor": "", "change": ""}
-
-
-class ForeignMemory(NamedTuple):
-    """One memory of another program. *at* is when it was learned; *superseded_by* is the id of a newer one."""
-
-    id: str
-    text: str
-    at: datetime
-    title: str = ""
-    category: str = ""
-    tags: tuple[str, ...] = ()
-    project: str = ""
-    superseded_by: str = ""
 
 
 class Document(NamedTuple):
@@ -67,7 +55,8 @@ class Document(NamedTuple):
     at: datetime
 
 
-Item: TypeAlias = ForeignMemory | Document | SessionNote
+# A memory of another program is a fact with the ids of that program; a long one becomes a note.
+Item: TypeAlias = Fact | Document | SessionNote
 
 
 class Store(NamedTuple):
@@ -130,7 +119,7 @@ def files_of(work: Workspace, name: str, items: Iterable[Item], project: str = "
                 continue
         elif isinstance(item, Document):
             ref, text = f"{area_folder(owner)}/knowledge/{item.path}", _document(name, item)
-        elif len(item.text) > limits.LONGEST_FACT or "\n" in item.text:
+        elif len(item.fact) > limits.LONGEST_FACT or "\n" in item.fact:
             ref, text = _note(name, item, owner, files)
         else:
             fact = _fact(name, item)
@@ -165,35 +154,37 @@ def _is_anothers(work: Workspace, ref: str, name: str) -> bool:
     return not isinstance(note, Note) or note.field("client") != name
 
 
-def _fact(name: str, memory: ForeignMemory) -> Fact:
-    category = memory.category if memory.category in CATEGORIES else "general"
-    return Fact(
-        id=_id(name, memory.id, memory.at),
-        fact=memory.text.strip(),
+def _fact(name: str, memory: Fact) -> Fact:
+    """Return *memory* with ids of ours, and its origin."""
+    return memory._replace(
+        id=_id(name, memory.id, memory.timestamp),
+        fact=memory.fact.strip(),
         evidence=f"kept by {STORES[name].title}",
-        timestamp=memory.at.isoformat(timespec="seconds").replace("+00:00", "Z"),
         status="superseded" if memory.superseded_by else "active",
-        category=category,
-        superseded_by=_id(name, memory.superseded_by, memory.at) if memory.superseded_by else "",
-        tags=memory.tags,
+        superseded_by=_id(name, memory.superseded_by, memory.timestamp) if memory.superseded_by else "",
+        category=memory.category if memory.category in CATEGORIES else "general",
         source=f"{name}:{memory.id}",
         author=IMPORTED,
+        project="",
+        summary="",
     )
 
 
-def _id(name: str, foreign: str, at: datetime) -> str:
-    return f"fact-{at:%Y%m%d}-{hashlib.sha256(f'{name}:{foreign}'.encode()).hexdigest()[:10]}"
+def _id(name: str, foreign: str, timestamp: str) -> str:
+    digest = hashlib.sha256(f"{name}:{foreign}".encode()).hexdigest()
+    return f"fact-{timestamp[:10].replace('-', '')}-{digest[:10]}"
 
 
-def _note(name: str, memory: ForeignMemory, project: str, files: Mapping[str, str]) -> tuple[str, str]:
+def _note(name: str, memory: Fact, project: str, files: Mapping[str, str]) -> tuple[str, str]:
     """Return the path and the text of the note that *memory* becomes."""
-    title, day, source = memory.title or title_of(memory.text), f"{memory.at:%Y-%m-%d}", f"{name}:{memory.id}"
-    made = NewNote(
-        KNOWLEDGE, title, day, memory.text, project, tags=memory.tags, author=IMPORTED, sources=(source,)
-    )  # fmt: skip
-    text, base = render_note(made), f"{area_folder(project)}/{FOLDERS[KNOWLEDGE]}/{day}-{slug(title)}"
+    title, day = memory.summary or title_of(memory.fact), memory.timestamp[:10]
+    new = NewMemory(
+        memory.fact, KNOWLEDGE, project=project, tags=memory.tags, author=IMPORTED, source=f"{name}:{memory.id}"
+    )
+    text = render_note(new, title=title, date=day)
+    base = f"{area_folder(project)}/{FOLDERS[KNOWLEDGE]}/{day}-{slug(title)}"
     ref = f"{base}.md"
-    return (ref if files.get(ref, text) == text else f"{base}-{_id(name, memory.id, memory.at)[-6:]}.md"), text
+    return (ref if files.get(ref, text) == text else f"{base}-{_id(name, memory.id, memory.timestamp)[-6:]}.md"), text
 
 
 def _document(name: str, document: Document) -> str:
@@ -229,11 +220,12 @@ def _claude_mem(path: Path) -> Iterator[Item]:
             yield _claude_mem_session(name, sessions.get(name), observations[name], summaries[name])
 
 
-def _saved_memory(row: sqlite3.Row) -> ForeignMemory:
+def _saved_memory(row: sqlite3.Row) -> Fact:
     text = row["narrative"] or row["text"] or row["title"] or ""
     project = _column(row, "merged_into_project") or row["project"]
     tags = tuple(_strings(row["concepts"]))
-    return ForeignMemory(str(row["id"]), text, _milliseconds(row), row["title"] or "", tags=tags, project=project)
+    at = _stamp(_milliseconds(row))
+    return Fact(text, str(row["id"]), timestamp=at, tags=tags, project=project or "", summary=row["title"] or "")
 
 
 def _claude_mem_session(
@@ -279,10 +271,10 @@ def _memory_service(path: Path) -> Iterator[Item]:
         for row in db.execute("SELECT * FROM memories ORDER BY created_at, id"):
             if _column(row, "deleted_at") is None:
                 tags = [tag.strip() for tag in (row["tags"] or "").split(",")]
-                yield ForeignMemory(
-                    row["content_hash"],
+                yield Fact(
                     row["content"],
-                    datetime.fromtimestamp(row["created_at"] or 0, UTC),
+                    row["content_hash"],
+                    timestamp=_stamp(datetime.fromtimestamp(row["created_at"] or 0, UTC)),
                     category=row["memory_type"] or "",
                     tags=tuple(tag for tag in tags if tag and not tag.startswith(_BOOKKEEPING)),
                     superseded_by=_column(row, "superseded_by") or "",
@@ -299,7 +291,7 @@ def _mem0(path: Path) -> Iterator[Item]:
             latest[row["memory_id"]] = row
     for name, row in latest.items():
         if row["event"] != "DELETE" and row["new_memory"]:
-            yield ForeignMemory(name, row["new_memory"], _iso(row["updated_at"] or row["created_at"]))
+            yield Fact(row["new_memory"], name, timestamp=_iso(row["updated_at"] or row["created_at"]))
 
 
 def _mem0_results(path: Path) -> list[dict[str, Any]]:
@@ -312,12 +304,12 @@ def _mem0_results(path: Path) -> list[dict[str, Any]]:
     return results
 
 
-def _mem0_result(result: dict[str, Any]) -> ForeignMemory:
+def _mem0_result(result: dict[str, Any]) -> Fact:
     about = result.get("metadata") or {}
     categories = [about.get("category"), *(result.get("categories") or [])]
     category = next((each for each in categories if each in CATEGORIES), "")
     at = _iso(result.get("updated_at") or result.get("created_at"))
-    return ForeignMemory(str(result["id"]), str(result["memory"]), at, category=category)
+    return Fact(str(result["memory"]), str(result["id"]), timestamp=at, category=category)
 
 
 def _markdown(path: Path) -> Iterator[Item]:
@@ -351,9 +343,13 @@ def _milliseconds(row: sqlite3.Row) -> datetime:
     return datetime.fromtimestamp(row["created_at_epoch"] / 1000, UTC)
 
 
-def _iso(text: str | None) -> datetime:
+def _iso(text: str | None) -> str:
     at = datetime.fromisoformat(text) if text else datetime.fromtimestamp(0, UTC)
-    return (at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone(UTC)
+    return _stamp((at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone(UTC))
+
+
+def _stamp(at: datetime) -> str:
+    return at.isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 def _strings(listed: str | None) -> list[str]:

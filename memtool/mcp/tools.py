@@ -231,8 +231,8 @@ class _ContextTools:
         saved all the same.
         """
         from memtool.mcp import rendering
-        from memtool.memory.new_memory import NewMemory
         from memtool.memory.saving import save_entries
+        from memtool.vault.memory import NewMemory
 
         new = [NewMemory(each.content, each.type, tags=tuple(each.tags), summary=each.title) for each in entries]
         return rendering.saved_text(save_entries(self._open_workspace(project_folder(project_path)), new))

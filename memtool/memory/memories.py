@@ -23,7 +23,7 @@ from memtool.index.search import newest
 from memtool.memory import limits
 from memtool.memory.fact_book import StoredFact, blob_of, read_facts, root_of
 from memtool.memory.forget import MemoryChange, find_target, forget, sort_of
-from memtool.memory.new_memory import NewMemory, prepared
+from memtool.memory.new_memory import prepared
 from memtool.memory.remember import by_words, remember
 from memtool.recall.ledger import key_of
 from memtool.recall.uses import read_uses
@@ -36,7 +36,7 @@ from memtool.vault.files import content_hash, hash_of, read_text, replace
 from memtool.vault.kinds import FACT, KINDS, KNOWLEDGE, NOTE, TODO
 from memtool.vault.layout import DAILY, area_folder, is_archived
 from memtool.vault.marks import UNSOLVED, holds_two_texts
-from memtool.vault.memory import Found, Location, Memory
+from memtool.vault.memory import Found, Location, Memory, NewMemory
 from memtool.vault.reading import WHOLE, Ref, read_note
 from memtool.vault.todos import change_todo, close_todo, find_todos
 from memtool.workspace import Workspace

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from itertools import islice
 from typing import NamedTuple
@@ -24,7 +24,7 @@ from memtool.vault.facts import parse_facts
 from memtool.vault.files import read_text
 from memtool.vault.kinds import CATEGORIES, FACT, FOLDERS, TODO
 from memtool.vault.layout import Vault, kind_of
-from memtool.vault.memory import Found, Location, Memory
+from memtool.vault.memory import Found, Location, Memory, NewMemory
 from memtool.vault.note import Note, parse_note
 
 LONGEST_FACT = limits.FACT
@@ -32,43 +32,6 @@ _MARKER = re.compile(r"\[redacted: [a-z-]+\]")
 _IN_DAYS = re.compile(r"(\d{1,4})\s*([dwmy])")
 _DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
 _KINDS_OF_FACT = ("fact", "memory", "rules")  # whose statements are understood alone
-
-
-class NewMemory(NamedTuple):
-    """A statement to be remembered, and how.
-
-    Args:
-        text: the statement, or the body of the note.
-        kind: `fact`, `todo`, or a kind of note that can be saved (`FOLDERS`).
-        project: its name; None is that of the working folder, empty none.
-        expires: the last day on which it holds, or the moment until which it does.
-        source: a session with its turn (`3f2a9c#4`), the path of a note, or a commit.
-        author: one of `memtool.vault.authors.AUTHORS`; empty if that is not known.
-        supersedes: the id of the fact that it replaces.
-        force: whether it is written although a memory says the same already.
-        exact: whether only the same text in the same category counts as the same, and not other words for it.
-        type: of an open item, one of `memtool.vault.todos.TYPES`.
-        due: the day by which an open item is to be done.
-        summary: a few words for lists.
-        anchors: the files that a fact speaks of, each with its path in the project and its git blob id.
-    """
-
-    text: str
-    kind: str = FACT
-    category: str = ""
-    project: str | None = None
-    tags: tuple[str, ...] = ()
-    expires: str = ""
-    evidence: str = ""
-    source: str = ""
-    author: str = ""
-    supersedes: str = ""
-    force: bool = False
-    exact: bool = False
-    type: str = ""
-    due: str = ""
-    summary: str = ""
-    anchors: tuple[Mapping[str, str], ...] = ()
 
 
 def prepared(memory: NewMemory, redact: Callable[[str], str], today: dt.date, *, max_bytes: int) -> NewMemory:

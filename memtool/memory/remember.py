@@ -21,7 +21,7 @@ from memtool.index.engine import Index, place_of, use_index
 from memtool.index.lookup import find_fact
 from memtool.index.semantic import VectorSource
 from memtool.memory import limits
-from memtool.memory.new_memory import Neighbours, NewMemory, find_neighbours, prepared
+from memtool.memory.new_memory import Neighbours, find_neighbours, prepared
 from memtool.text.languages import labels
 from memtool.text.lines import brief
 from memtool.text.near_duplicates import is_same, letters, statement
@@ -30,8 +30,8 @@ from memtool.vault.facts import Fact, add, new_fact_id, supersede, supersede_by,
 from memtool.vault.files import hash_of, read_text, replace
 from memtool.vault.kinds import FACT, FOLDERS, KINDS, TODO
 from memtool.vault.layout import FACTS_FILE, area_folder, project_of
-from memtool.vault.memory import Location, Memory
-from memtool.vault.note import NewNote, render_note, slug, title_of
+from memtool.vault.memory import Location, Memory, NewMemory
+from memtool.vault.note import render_note, slug, title_of
 from memtool.vault.project_area import area_name, is_same_name
 from memtool.vault.todos import add_todo, find_todos, new_todos, todo_line
 from memtool.workspace import Workspace
@@ -259,22 +259,7 @@ def _evidence(work: Workspace, memory: NewMemory) -> str:
 
 def _write_note(work: Workspace, memory: NewMemory, ref: str, project: str) -> Memory:
     title, date = title_of(memory.text), work.now().date().isoformat()
-    sources = [memory.source] if memory.source else []
-    note = NewNote(
-        memory.kind,
-        title,
-        date,
-        memory.text,
-        project=project,
-        category=memory.category,
-        tags=memory.tags,
-        expires=memory.expires,
-        evidence=memory.evidence,
-        author=memory.author,
-        sources=sources,
-        summary=memory.summary,
-    )
-    text = render_note(note)
+    text = render_note(memory._replace(project=project), title=title, date=date)
     stem = f"{ref}/{date}-{slug(title)}"
     with work.vault.lock():
         names = (f"{stem}-{number}.md" if number > 1 else f"{stem}.md" for number in count(1))

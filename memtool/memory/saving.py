@@ -16,7 +16,7 @@ from memtool.errors import MemtoolError, UsageError
 from memtool.history.one_commit import Kept, alone, commit, keep_edits
 from memtool.index.engine import catch_up
 from memtool.memory import limits
-from memtool.memory.new_memory import LONGEST_FACT, NewMemory, prepared
+from memtool.memory.new_memory import LONGEST_FACT, prepared
 from memtool.memory.remember import AlreadyKnown, by_words, remember
 from memtool.text.frontmatter import split_front_matter
 from memtool.text.lines import brief, one_line
@@ -24,6 +24,7 @@ from memtool.text.markdown import heading_text
 from memtool.vault.authors import AGENT
 from memtool.vault.files import hash_of, read_text, replace
 from memtool.vault.kinds import FACT, KNOWLEDGE, TODO
+from memtool.vault.memory import NewMemory
 from memtool.vault.project_area import ProjectArea
 from memtool.workspace import Workspace
 

@@ -26,6 +26,7 @@ from memtool.recall.given import GivenLine
 from memtool.team import limits
 from memtool.text.languages import labels
 from memtool.text.lines import cut, tokens_in
+from memtool.vault.memory import Found, Location, Memory
 from memtool.vault.state import make_state_folder
 from memtool.workspace import Workspace
 
@@ -37,48 +38,11 @@ if TYPE_CHECKING:
 TOKEN_FILE = "team-token"  # noqa: S105  (its name)
 
 _AWAY = "team-away"
+_TEXTS = ("vault", "id", "text", "title", "category", "date", "project", "author", "place")  # of a memory
 _FLOOR = 0.5  # the least relevance of what a prompt is given
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 T = TypeVar("T")
-
-
-class TeamMemory(NamedTuple):
-    """A memory of the team: of which of its vaults, and what it says."""
-
-    vault: str
-    id: str
-    text: str
-    title: str
-    category: str
-    date: str
-    project: str
-    author: str
-    place: str
-    relevance: float
-
-    @property
-    def key(self) -> str:
-        """What it is known by in the ledger of a session."""
-        return f"team:{self.vault}:{self.id or self.place}"
-
-    @property
-    def address(self) -> str:
-        """Where it stands: the vault and the place in it."""
-        return defused(f"{self.vault}:{self.place}")
-
-    @property
-    def source(self) -> str:
-        """What it is, who said it, in which project, when and where."""
-        project = f"project {self.project}" if self.project else ""
-        about = filter(None, (self.category, self.author, project, self.date))
-        return f"{defused(', '.join(about))}, team {self.address}"
-
-    @property
-    def said(self) -> str:
-        """What it says, in one line."""
-        text = self.text if not self.title or self.title in self.text else f"{self.title}: {self.text}"
-        return cut(defused(text), limits.LONGEST_LINE)
 
 
 class TeamAway(ProviderFailed):
@@ -223,17 +187,17 @@ def _rests(work: Workspace) -> bool:
 
 def ask_for_memories(
     work: Workspace, query: str, *, project: str, limit: int, floor: float = 0.0, wait: float = limits.PATIENCE
-) -> TeamQuestion[TeamMemory]:
+) -> TeamQuestion[Found]:
     """Begin to ask what the team remembers of *query*, and is at least as relevant as *floor*."""
     asked = {"query": query[: limits.LONGEST_QUERY], "project": project, "limit": limit, "floor": floor}
 
-    def ask(service: Service) -> list[TeamMemory]:
+    def ask(service: Service) -> list[Found]:
         return list(_memories(service.ask("POST", "/recall", asked, timeout=wait).get("memories")))
 
     return TeamQuestion(work, ask, wait)
 
 
-def ask_for_prompt(work: Workspace, question: Question) -> TeamQuestion[TeamMemory] | None:
+def ask_for_prompt(work: Workspace, question: Question) -> TeamQuestion[Found] | None:
     """Begin to ask what the team remembers of a prompt, without its secrets.
 
     None if it is about nothing, or the service was away just now.
@@ -244,16 +208,16 @@ def ask_for_prompt(work: Workspace, question: Question) -> TeamQuestion[TeamMemo
     return ask_for_memories(work, text, project=work.project(), limit=limits.MOST_FOR_PROMPT, floor=_FLOOR, wait=wait)
 
 
-def with_memories(work: Workspace, given: Given, asked: TeamQuestion[TeamMemory]) -> tuple[Given, str]:
+def with_memories(work: Workspace, given: Given, asked: TeamQuestion[Found]) -> tuple[Given, str]:
     """Return *given* with what the team remembers and the session was not given lately, and a notice for the user."""
     memories, notice = asked.answer()
     start = given.ledger.start
-    fresh = [each for each in memories if not given.ledger.rests(each.key) and not is_known(start, each.text)]
+    fresh = [one for one in memories if not given.ledger.rests(_key(one)) and not is_known(start, one.memory.text)]
     added = given._replace(
         text="\n\n".join(filter(None, [given.text, _block(work, fresh)])),
-        ledger=given.ledger.with_given(memory.key for memory in fresh),
-        said=(*given.said, *(memory.said for memory in fresh)),
-        team=tuple(GivenLine("", memory.address, text=memory.said, relevance=memory.relevance) for memory in fresh),
+        ledger=given.ledger.with_given(map(_key, fresh)),
+        said=(*given.said, *(one.shown for one in fresh)),
+        team=tuple(GivenLine("", one.why["address"], text=one.shown, relevance=one.score) for one in fresh),
     )
     return added, notice
 
@@ -361,20 +325,46 @@ def _dicts(fields: object) -> list[dict[str, object]]:
     return [each for each in fields if isinstance(each, dict)] if isinstance(fields, list) else []
 
 
-def _block(work: Workspace, memories: Sequence[TeamMemory]) -> str:
+def _block(work: Workspace, memories: Sequence[Found]) -> str:
     """Return *memories* as the block that an agent is given; empty for none."""
-    names = " and ".join(dict.fromkeys(memory.vault for memory in memories))
-    lines = [f"- {memory.said} ({memory.source})" for memory in memories]
+    names = " and ".join(dict.fromkeys(one.why["vault"] for one in memories))
+    lines = [f"- {one.shown} ({one.why['source']})" for one in memories]
     return framed("\n".join(lines), event="team", vault=names, language=work.language, text="team-frame")
 
 
-def _memories(fields: object) -> Iterator[TeamMemory]:
+def _memories(fields: object) -> Iterator[Found]:
     """Give the memories of an answer; what is not as it should be is left out."""
     for each in _dicts(fields):
-        texts = {name: each.get(name) for name in TeamMemory._fields if name != "relevance"}
-        relevance = each.get("relevance")
-        if all(isinstance(value, str) for value in texts.values()) and isinstance(relevance, int | float):
-            yield TeamMemory(**{name: str(value) for name, value in texts.items()}, relevance=float(relevance))
+        texts, relevance = [each.get(name) for name in _TEXTS], each.get("relevance")
+        if all(isinstance(text, str) for text in texts) and isinstance(relevance, int | float):
+            vault, memory_id, text, title, category, date, project, author, place = map(str, texts)
+            memory = Memory(
+                memory_id,
+                text,
+                "",
+                Location(place),
+                title,
+                author=author,
+                project=project,
+                category=category,
+                date=date,
+            )
+            yield _found(vault, memory, float(relevance))
+
+
+def _found(vault: str, memory: Memory, relevance: float) -> Found:
+    """Return *memory* with its relevance, one line of what it says, and in *why* its vault, address and source."""
+    text = memory.text if not memory.title or memory.title in memory.text else f"{memory.title}: {memory.text}"
+    project = f"project {memory.project}" if memory.project else ""
+    about = ", ".join(filter(None, (memory.category, memory.author, project, memory.date)))
+    address = defused(f"{vault}:{memory.path}")
+    why = {"vault": vault, "address": address, "source": f"{defused(about)}, team {address}"}
+    return Found(memory, relevance, why, shown=cut(defused(text), limits.LONGEST_LINE))
+
+
+def _key(found: Found) -> str:
+    """Return what *found* is known by in the ledger of a session."""
+    return f"team:{found.why['vault']}:{found.memory.id or found.memory.path}"
 
 
 def _is_news(work: Workspace) -> bool:

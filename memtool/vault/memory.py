@@ -1,4 +1,4 @@
-"""The value `Memory`: a fact, a note or a part of one, with the same field names in every room and on the wire."""
+"""`Memory`: a fact, a note or a part of one, with the same field names everywhere. `NewMemory` is one to be written."""
 
 from __future__ import annotations
 
@@ -82,6 +82,43 @@ class Memory(NamedTuple):
     def fact_id(self) -> str:
         """The id of a fact; empty for notes, and for a fact without one, which bears the path of its file."""
         return self.id if self.kind == "fact" and self.id != self.place.path else ""
+
+
+class NewMemory(NamedTuple):
+    """A memory before it is written, and how to write it.
+
+    Args:
+        text: the statement, or the body of the note.
+        kind: `fact`, `todo`, or a kind of note that can be saved (`FOLDERS`).
+        project: its name; None is that of the working folder, empty none.
+        expires: the last day on which it holds, or the moment until which it does.
+        source: a session with its turn (`3f2a9c#4`), the path of a note, or a commit.
+        author: one of `memtool.vault.authors.AUTHORS`; empty if that is not known.
+        supersedes: the id of the fact that it replaces.
+        force: whether it is written although a memory says the same already.
+        exact: whether only the same text in the same category counts as the same, and not other words for it.
+        type: of an open item, one of `memtool.vault.todos.TYPES`.
+        due: the day by which an open item is to be done.
+        summary: a few words for lists.
+        anchors: the files that a fact speaks of, each with its path in the project and its git blob id.
+    """
+
+    text: str
+    kind: str = "fact"
+    category: str = ""
+    project: str | None = None
+    tags: tuple[str, ...] = ()
+    expires: str = ""
+    evidence: str = ""
+    source: str = ""
+    author: str = ""
+    supersedes: str = ""
+    force: bool = False
+    exact: bool = False
+    type: str = ""
+    due: str = ""
+    summary: str = ""
+    anchors: tuple[Mapping[str, str], ...] = ()
 
 
 class Found(NamedTuple):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
 from memtool.named_tuple import NamedTuple
@@ -16,6 +16,7 @@ from memtool.text.languages import words
 from memtool.text.lines import one_line
 from memtool.text.markdown import heading_text, headings
 from memtool.vault import limits
+from memtool.vault.memory import NewMemory
 
 _FIRST_SENTENCE = re.compile(r".+?(?:[.!?](?=\s|$)|[。！？]|$)", re.DOTALL)
 _BULLET = re.compile(r"\s*(?:[-*+]|\d+[.)])\s+(?:\[.\]\s+)?")
@@ -120,23 +121,6 @@ def _decode_anyway(content: bytes) -> tuple[str, str]:
         return content.decode("utf-8", "replace"), ""
 
 
-class NewNote(NamedTuple):
-    """A note before it is written. *text* is its body; *sources* are paths or session ids."""
-
-    kind: str
-    title: str
-    date: str
-    text: str
-    project: str = ""
-    category: str = ""
-    tags: Sequence[str] = ()
-    expires: str = ""
-    evidence: str = ""
-    author: str = ""
-    sources: Sequence[str] = ()
-    summary: str = ""
-
-
 def title_of(text: str) -> str:
     """Return a title for *text*: the heading it begins with, else its first sentence, in 80 characters at most."""
     first_line = text.strip().partition("\n")[0]
@@ -160,23 +144,23 @@ def slug(title: str) -> str:
     return short.strip("-.") or "note"
 
 
-def render_note(note: NewNote) -> str:
-    """Return the Markdown of *note*: front matter, and its text as it is."""
+def render_note(memory: NewMemory, *, title: str, date: str) -> str:
+    """Return the Markdown of *memory* as a note: front matter, and its text as it is."""
     fields = {
-        "type": note.kind,
-        "title": quoted(note.title),
-        "summary": note.summary and quoted(note.summary),
-        "date": note.date,
-        "project": note.project and quoted(note.project),
-        "tags": _listed(note.tags),
-        "category": note.category,
-        "expires": note.expires,
-        "evidence": note.evidence and quoted(one_line(note.evidence)),
-        "author": note.author,
-        "sources": _listed(note.sources),
+        "type": memory.kind,
+        "title": quoted(title),
+        "summary": memory.summary and quoted(memory.summary),
+        "date": date,
+        "project": memory.project and quoted(memory.project),
+        "tags": memory.tags and f"[{', '.join(map(quoted, memory.tags))}]",
+        "category": memory.category,
+        "expires": memory.expires,
+        "evidence": memory.evidence and quoted(one_line(memory.evidence)),
+        "author": memory.author,
+        "sources": memory.source and f"[{quoted(memory.source)}]",
     }
     matter = "".join(f"{name}: {value}\n" for name, value in fields.items() if value)
-    return f"---\n{matter}---\n\n{note.text}\n"
+    return f"---\n{matter}---\n\n{memory.text}\n"
 
 
 def _in_slug(text: str) -> Iterator[str]:
@@ -187,7 +171,3 @@ def _in_slug(text: str) -> Iterator[str]:
         is_kept = kind[0] in "LN" or char == "." or (kind in {"Mn", "Mc"} and before != "-")
         before = char if is_kept else "-"
         yield before
-
-
-def _listed(words: Sequence[str]) -> str:
-    return f"[{', '.join(map(quoted, words))}]" if words else ""

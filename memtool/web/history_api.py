@@ -13,12 +13,12 @@ from pydantic import Field
 from memtool.errors import UsageError
 from memtool.index.engine import place_of, use_index
 from memtool.index.filters import Filter
-from memtool.memory.new_memory import LONGEST_FACT, NewMemory
+from memtool.memory.new_memory import LONGEST_FACT
 from memtool.memory.timeline import EDIT, timeline
 from memtool.text.lines import brief
 from memtool.text.tokens import index_terms
 from memtool.vault.kinds import FACT, KNOWLEDGE, SESSION
-from memtool.vault.memory import Location, Memory
+from memtool.vault.memory import Location, Memory, NewMemory
 from memtool.web import limits
 from memtool.web.calls import Body, example
 from memtool.web.memory_api import save_memory

@@ -29,10 +29,11 @@ from memtool.memory.memories import (
     list_memories,
     uses_of,
 )
-from memtool.memory.new_memory import LONGEST_FACT, NewMemory
+from memtool.memory.new_memory import LONGEST_FACT
 from memtool.memory.remember import AlreadyKnown, Remembered, remember
 from memtool.recall.uses import count_uses
 from memtool.vault.kinds import FACT, KNOWLEDGE
+from memtool.vault.memory import NewMemory
 from memtool.web import limits
 from memtool.web.calls import Body, QuickerWriter, Refusal, example
 from memtool.web.request_search import SearchAsked, filter_of, found_fields, hit_fields, search_vault

@@ -20,7 +20,6 @@ from memtool.errors import Busy, HistoryFailed, NotWritable
 from memtool.git import tell
 from memtool.history.commits import commit
 from memtool.memory.fact_book import root_of, verify
-from memtool.memory.new_memory import NewMemory
 from memtool.memory.remember import remember
 from memtool.recall.given import PROMPT, GivenLine, Giving, keep_giving
 from memtool.recall.ledger import ledger_folder
@@ -31,6 +30,7 @@ from memtool.vault import daily as vault_daily, facts as vault_facts
 from memtool.vault.facts import parse_facts
 from memtool.vault.layout import Vault, open_vault, session_ref
 from memtool.vault.marks import GENERATED, GENERATED_END
+from memtool.vault.memory import NewMemory
 from memtool.vault.sessions import SessionNote, parse_session
 from memtool.workspace import Workspace
 

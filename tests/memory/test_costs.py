@@ -11,8 +11,8 @@ from desk import SHOP, Desk
 import memtool.index.writer
 from memtool.history.one_commit import alone, commit, keep_edits
 from memtool.index.engine import Place, catch_up, place_of, use_index
-from memtool.memory.new_memory import NewMemory
 from memtool.memory.remember import remember
+from memtool.vault.memory import NewMemory
 from memtool.vault.scan import Scan
 
 

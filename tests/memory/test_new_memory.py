@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from memtool.errors import UsageError
-from memtool.memory.new_memory import NewMemory, prepared
+from memtool.memory.new_memory import prepared
+from memtool.vault.memory import NewMemory
 
 TODAY = dt.date(2026, 2, 10)
 

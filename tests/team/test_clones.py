@@ -13,11 +13,11 @@ from two_machines import git
 
 from memtool.errors import BadSetting, HistoryFailed, RemoteFailed
 from memtool.history.commits import commit
-from memtool.memory.new_memory import NewMemory
 from memtool.memory.remember import remember
 from memtool.settings import Settings
 from memtool.settings.sections import TeamSettings
 from memtool.team.clones import Clone, RefusedRemote, bring_together, clones_of, make_clone, waiting
+from memtool.vault.memory import NewMemory
 
 ANNA = "安娜 Schmidt <anna@example.org>"
 TOML = ("100644", "memtool.toml", b"format = 1\n")

@@ -12,9 +12,9 @@ from hypothesis import given, strategies as st
 from memtool.errors import BrokenVaultFile
 from memtool.text.frontmatter import DEEPEST, LONGEST_FRONT_MATTER, set_field, split_front_matter
 from memtool.text.markdown import first_heading, heading_text
+from memtool.vault.memory import NewMemory
 from memtool.vault.note import (
     BrokenNote,
-    NewNote,
     Note,
     first_sentence,
     overview,
@@ -340,7 +340,7 @@ BODIES = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0
 @given(BODIES, st.lists(st.text(st.characters(exclude_categories=["Cs", "Cc"])), max_size=2))
 def test_a_note_parses_back_to_the_same_text(body: str, tags: list[str]) -> None:
     body = body.strip()
-    rendered = render_note(NewNote("decision", title_of(body), "2026-02-10", body, tags=tags))
+    rendered = render_note(NewMemory(body, "decision", tags=tuple(tags)), title=title_of(body), date="2026-02-10")
     note = parse_note("decisions/x.md", rendered.encode())
     assert isinstance(note, Note)
     assert note.body == f"\n{body}\n"
@@ -359,7 +359,7 @@ def test_a_note_parses_back_to_the_same_text(body: str, tags: list[str]) -> None
     ],
 )
 def test_what_imitates_front_matter_stays_text(body: str) -> None:
-    rendered = render_note(NewNote("knowledge", title_of(body), "2026-02-10", body))
+    rendered = render_note(NewMemory(body, "knowledge"), title=title_of(body), date="2026-02-10")
     note = parse_note("knowledge/x.md", rendered.encode())
     assert isinstance(note, Note)
     assert note.body == f"\n{body}\n"
@@ -367,6 +367,6 @@ def test_what_imitates_front_matter_stays_text(body: str) -> None:
 
 
 def test_fields_that_say_nothing_are_left_out() -> None:
-    assert render_note(NewNote("change", "no", "2026-02-10", "text")) == (
+    assert render_note(NewMemory("text", "change"), title="no", date="2026-02-10") == (
         '---\ntype: change\ntitle: "no"\ndate: 2026-02-10\n---\n\ntext\n'
     )
