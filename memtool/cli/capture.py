@@ -92,7 +92,9 @@ def _drain(session: Session, transcripts: tuple[str, ...], *, now: bool) -> None
     session.vault.check_made()
     if now:
         Queue(session.vault).revive()
-    _put(session, transcripts)
+    jobs = list(map(_job, transcripts))  # an unreadable one is an error before any other is queued
+    for job in jobs:
+        Queue(session.vault).put(job)
     drained, problems = work_off(session.work)
     messages = [problem.message for problem in problems]
     if not session.emits(drained._asdict() | {"problems": messages}):
@@ -100,17 +102,13 @@ def _drain(session: Session, transcripts: tuple[str, ...], *, now: bool) -> None
         output.say(*messages)
 
 
-def _put(session: Session, transcripts: tuple[str, ...]) -> None:
+def _job(transcript: str) -> Job:
     from memtool.capture.transcript.forms import WHERE_TRANSCRIPTS_ARE, check_transcript
 
-    jobs = []
-    for transcript in transcripts:
-        path = Path(os.path.realpath(transcript))  # `resolve` raises for a loop of symlinks
-        if not path.is_file():
-            raise UsageError(f"there is no transcript at '{transcript}'", hint=WHERE_TRANSCRIPTS_ARE)
-        jobs.append(Job(check_transcript(path), str(path), event="capture", queued_at=time.time()))
-    for job in jobs:
-        Queue(session.vault).put(job)
+    path = Path(os.path.realpath(transcript))  # `resolve` raises for a loop of symlinks
+    if not path.is_file():
+        raise UsageError(f"there is no transcript at '{transcript}'", hint=WHERE_TRANSCRIPTS_ARE)
+    return Job(check_transcript(path), str(path), event="capture", queued_at=time.time())
 
 
 def _print_drained(drained: Drained, queued: int) -> None:

@@ -79,7 +79,7 @@ def get(session: Session, *, setting: str | None, of_vault: bool) -> None:
     keys = [_known(setting)] if setting else list(ABOUT)
     vault_file = session.vault.settings_path if of_vault or session.vault_path()[0].is_dir() else None
     known = settings.load(vault_file, settings_file.NOTHING if of_vault else session.environ)
-    rows = [(key, _shown(key, known), _origin(known.origins[key])) for key in keys]
+    rows = [(key, _masked(key, settings.shown_value(known, key)), _origin(known.origins[key])) for key in keys]
     names = ("name", "value", "origin", "help")
     fields = [dict(zip(names, (*row, ABOUT[row[0]].help), strict=True)) for row in rows]
     if session.emits(fields[0] if setting else {"settings": fields}):
@@ -220,10 +220,6 @@ def _stronger(session: Session, key: str, path: Path) -> str:
     known = session.settings if session.vault_path()[0].is_dir() else settings.load(None, session.environ)
     origin = known.origins[key]
     return "" if origin in (str(path), "default") else _origin(origin)
-
-
-def _shown(key: str, known: settings.Settings) -> Value:
-    return _masked(key, settings.shown_value(known, key))
 
 
 def _masked(key: str, value: Value) -> Value:

@@ -110,16 +110,12 @@ def purge(session: Session, text_or_ref: str, *, is_text: bool, history: bool, y
     if not history:
         output.say("git's history still holds it; `memtool purge --history` removes it there, too.")
     elif done.rewritten:
-        output.say(f"{counted(done.rewritten.commits, 'commit')} rewritten.", *_elsewhere(done.rewritten.remotes))
+        output.say(f"{counted(done.rewritten.commits, 'commit')} rewritten.")
+        remotes = done.rewritten.remotes
+        output.say(
+            f"The remote still holds it: `git push --force --all {remotes[0]}` in the vault overwrites it.",
+            "On every other machine: delete the clone and clone it anew; a sync from an old one would bring it back.",
+        ) if remotes else output.say("Other clones of this vault still hold it: delete them and clone it anew.")
     output.say("Backups of the vault and the client's own transcripts are not touched.")
     if extent and extent.unread:
         output.say(f"Not searched, because they hold no text or are too large: {some_of(extent.unread, 5)}")
-
-
-def _elsewhere(remotes: tuple[str, ...]) -> list[str]:
-    if not remotes:
-        return ["Other clones of this vault still hold it: delete them and clone it anew."]
-    return [
-        f"The remote still holds it: `git push --force --all {remotes[0]}` in the vault overwrites it.",
-        "On every other machine: delete the clone and clone it anew; a sync from an old one would bring it back.",
-    ]

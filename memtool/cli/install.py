@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
@@ -22,7 +23,6 @@ from memtool.install.hook_probe import probe
 from memtool.install.hooks import find_program
 from memtool.install.plans import Plan, carry_out, plan
 from memtool.install.record import (
-    Installations,
     call_own_while_installed,
     do_without,
     is_own,
@@ -250,10 +250,11 @@ def _as_text(client: AgentSetup, target: Target, vault: Vault, planned: Plan, *,
         return f"Nothing to do: {client.title} already has memtool's {', '.join(planned.parts)}."
     kept = " The original: *.memtool-backup beside it." if any(change.original for change in planned.changes) else ""
     where = shown_path(str(vault.root), None, target.home)
+    project = f" --project {shlex.quote(str(target.project))}" if target.project else ""
     named = "" if target.named else ", or to another one that your settings name later"
     written = "Sessions are saved to" if "hooks" in planned.parts else "What its model saves goes to"
     made = ", which would be made" if dry_run else ", made now"
-    parts, project = ", ".join(planned.parts), _project_option(target)
+    parts = ", ".join(planned.parts)
     return "\n".join([
         f"{client.title} would work with memtool: {parts}. Nothing has been written."
         if dry_run
@@ -282,12 +283,6 @@ def _cost(target: Target, vault: Vault) -> str:
     )
 
 
-def _project_option(target: Target) -> str:
-    import shlex
-
-    return f" --project {shlex.quote(str(target.project))}" if target.project else ""
-
-
 @click.command("uninstall", cls=AgentCommand, no_args_is_help=True)
 @_NAMES
 @_PROJECT
@@ -311,7 +306,7 @@ def _uninstall(client: AgentSetup, session: Session, project: str | None, *, dry
         carry_out(planned, session.environ)
         do_without(session.environ, client.installation(target), ())
         if not agents_with_memtool(target):
-            update(session.environ, _without_vaults)
+            update(session.environ, lambda record: record.vaults.clear())
     ended = end_services(settings.user_cache_path(session.environ)) if project is None and not dry_run else 0
     notices = [*planned.notices, *client.left(target)]
     with suppress(MemtoolError):  # the vault need not exist
@@ -328,7 +323,3 @@ def _uninstall(client: AgentSetup, session: Session, project: str | None, *, dry
         output.say(*notices)
     fields = {"processes_ended": ended, "notices": notices}
     return {"agent": client.name, **_fields(planned, dry_run=dry_run), **fields}
-
-
-def _without_vaults(record: Installations) -> None:
-    record.vaults.clear()

@@ -13,19 +13,18 @@ from memtool.cli.session import Session
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def _remember_vault(ctx: click.Context, _: click.Parameter, value: str | None) -> None:
-    session = ctx.find_object(Session)
-    if session is not None and value is not None:
-        session.vault_option = value
+def _keep(field: str) -> Callable[[click.Context, click.Parameter, Any], None]:
+    """Return a callback that sets the *field* of the `Session` to the value of an option, if the option is there."""
+
+    def keep(ctx: click.Context, _: click.Parameter, value: object) -> None:
+        session = ctx.find_object(Session)
+        if session is not None and value is not None:
+            setattr(session, field, value)
+
+    return keep
 
 
-def _remember_json(ctx: click.Context, _: click.Parameter, value: bool) -> None:
-    session = ctx.find_object(Session)
-    if session is not None:
-        session.as_json = value
-
-
-JSON = click.option("--json", is_flag=True, expose_value=False, callback=_remember_json, help="Print JSON.")
+JSON = click.option("--json", is_flag=True, expose_value=False, callback=_keep("as_json"), help="Print JSON.")
 DRY_RUN = click.option("--dry-run", is_flag=True, help="Show what would be done; change nothing.")
 YES = click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 ALL_PROJECTS = click.option("--all-projects", is_flag=True, help="Search every project, not only the current one.")
@@ -49,8 +48,8 @@ def project_option(help_text: str, default: str | None = None) -> Callable[[F], 
 def with_vault(command: F) -> F:
     """Let a command accept `--vault` after its name as well, and hand it the `Session`."""
     option = click.option(
-        "--vault", metavar="PATH", expose_value=False, callback=_remember_vault, shell_complete=completion.folders,
-        help="The vault to work on.",
+        "--vault", metavar="PATH", expose_value=False, callback=_keep("vault_option"),
+        shell_complete=completion.folders, help="The vault to work on.",
     )  # fmt: skip
     return cast("F", option(click.pass_obj(command)))
 

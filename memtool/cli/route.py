@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -26,9 +25,7 @@ from memtool.recall.routing.routes import (
     routes_of_text,
 )
 from memtool.text.lines import counted
-
-if TYPE_CHECKING:
-    from memtool.recall.routing.triggers import TriggerProblem
+from memtool.vault.layout import projects_of
 
 
 @click.command()
@@ -65,14 +62,9 @@ def command(
         ctx.exit(_check(session))
     else:
         routing, text = read_routing(session.vault), " ".join(words)
-        here = "" if all_projects or not (text or table) else _known_project(session)
+        here = session.work.project() if (text or table) and not all_projects else ""
+        here = here if here in projects_of(session.vault) else ""  # one that the vault knows
         _answer(session, routing, _routes(in_reach(routing, here, text), text, file, table))
-
-
-def _known_project(session: Session) -> str:
-    """Return the current project, if the vault knows it."""
-    name = session.work.project()
-    return name if (session.vault.root / "areas" / "projects" / name).is_dir() else ""
 
 
 def _routes(routing: Routing, text: str, file: str | None, table: str | None) -> list[Route]:
@@ -109,8 +101,10 @@ def _answer(session: Session, routing: Routing, routes: list[Route]) -> None:
     for route in routes:
         for ref in route.refs:
             files.setdefault(ref, []).append(route)
-    wrong = len(routing.findings)
-    notices = [f"{_broken(wrong)}: see `memtool route --check`"] if wrong else []
+    notices = []
+    if wrong := len(routing.findings):
+        leads = counted(wrong, "trigger leads", "triggers lead")
+        notices.append(f"{leads} nowhere or cannot be read: see `memtool route --check`")
     names = ("kind", "trigger", "source", "line")
     listed = [
         {"path": ref, "reasons": [{name: getattr(route, name) for name in names} for route in files[ref]]}
@@ -123,10 +117,6 @@ def _answer(session: Session, routing: Routing, routes: list[Route]) -> None:
     if not routing.routes:
         hint = "There are no triggers yet. Add `triggers: [word]` to the front matter of a project's summary.md."
     output.say(*notices, "" if files else hint)
-
-
-def _broken(count: int) -> str:
-    return f"{counted(count, 'trigger leads', 'triggers lead')} nowhere or cannot be read"
 
 
 def _reasons(routes: list[Route]) -> str:
@@ -143,14 +133,11 @@ def _check(session: Session) -> int:
     is_good = all(finding.is_warning for finding in findings)
     if not session.emits({"good": is_good, "findings": [finding._asdict() for finding in findings]}):
         for finding in findings:
-            click.echo(output.printable(_sentence(finding)))
+            warning = "warning: " if finding.is_warning else ""
+            click.echo(output.printable(f"{finding.path}:{finding.line}: {warning}{finding.sentence}"))
         if is_good:
             output.say("Every trigger leads to a file.")
     return 0 if is_good else 1
-
-
-def _sentence(finding: TriggerProblem) -> str:
-    return f"{finding.path}:{finding.line}: {'warning: ' if finding.is_warning else ''}{finding.sentence}"
 
 
 def _update(session: Session) -> None:

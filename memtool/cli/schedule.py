@@ -6,7 +6,7 @@ import signal
 import sys
 import time
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -110,16 +110,12 @@ def run(session: Session) -> None:
     from memtool.schedules.schedule import keep_running
 
     session.vault.check_made()
-    signal.signal(signal.SIGTERM, _end)
-    keep_running(session.work, _log, time.sleep)
 
+    def log(sentence: str) -> None:
+        output.say(f"{_minute(datetime.now().astimezone())} {sentence}")
 
-def _end(*_: object) -> NoReturn:
-    sys.exit(0)
-
-
-def _log(sentence: str) -> None:
-    output.say(f"{datetime.now().astimezone():%Y-%m-%d %H:%M} {sentence}")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    keep_running(session.work, log, time.sleep)
 
 
 def _fields(plan: Schedule) -> dict[str, Any]:
