@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from memtool.errors import BadSetting, BrokenVaultFile
-from memtool.install import limits
 from memtool.text.json_places import parse
 from memtool.vault import files
 
@@ -35,7 +34,7 @@ def read(path: Path) -> Content | None:
         about = path.stat()
         if not stat.S_ISREG(about.st_mode):
             raise BadSetting(f"'{path}' is not a file", hint="Move it away.")
-        if about.st_size > limits.LARGEST_FILE:
+        if about.st_size > 32 << 20:  # a client's file of state may hold years of prompts
             raise BadSetting(f"'{path}' is too large for a settings file ({about.st_size:,} bytes)", hint=_MEND)
         return Content(*files.read_text(path))
     except FileNotFoundError:

@@ -14,11 +14,11 @@ from typing import NamedTuple
 from memtool import settings
 from memtool.capture.log import read_log
 from memtool.clients import CLAUDE_CODE, CLIENTS
-from memtool.install import limits
 from memtool.install.hooks import Program
 from memtool.settings.sections import VARIABLES
 from memtool.vault.layout import SETTINGS_FILE
 
+PATIENCE = 30  # seconds for a hook that is tried
 _PROBED_FILE = "memtool-doctor.md"
 _IGNORE_VARIABLE = VARIABLES["capture.ignore"]
 
@@ -44,7 +44,7 @@ def _probe(program: Program, client: str) -> Probe:
         with tempfile.TemporaryDirectory(prefix="memtool-probe-", ignore_cleanup_errors=True) as folder:
             return _tried(program, Path(folder), client, settings.environment())
     except subprocess.TimeoutExpired:
-        return Probe("it does not answer", limits.PATIENCE * 1000)
+        return Probe("it does not answer", PATIENCE * 1000)
     except (OSError, ValueError) as error:
         return Probe(f"it cannot be run: {error}", 0)
 
@@ -77,7 +77,7 @@ def _tried(program: Program, folder: Path, client: str, environ: Mapping[str, st
     ran = subprocess.run(  # a client hands a line to a shell
         here.line if program.is_line else [here.command, *here.args], shell=program.is_line,
         input=json.dumps(edit_event(client, project / _PROBED_FILE)).encode("utf-8"), capture_output=True,
-        timeout=limits.PATIENCE, check=False, env=environ, cwd=project,
+        timeout=PATIENCE, check=False, env=environ, cwd=project,
     )  # fmt: skip
     took = round(1000 * (time.perf_counter() - began))
     if any(_PROBED_FILE in note.read_text(encoding="utf-8") for note in vault.glob("daily/*.md")):

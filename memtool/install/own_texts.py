@@ -15,7 +15,6 @@ from typing import ClassVar
 from zlib import crc32
 
 from memtool.errors import BrokenVaultFile, NotWritable
-from memtool.install import limits
 from memtool.install.plans import LeftAlone, Share
 from memtool.resources import shipped
 from memtool.text.lines import newline_of
@@ -99,7 +98,7 @@ def read_own(path: Path) -> str | None:
     """
     try:
         about = path.lstat()
-        if not stat.S_ISREG(about.st_mode) or about.st_size > limits.LARGEST_TEXT:
+        if not stat.S_ISREG(about.st_mode) or about.st_size > 65_536:
             return ""
         return files.read_text(path)[0]
     except (FileNotFoundError, NotADirectoryError):

@@ -14,7 +14,7 @@ from zlib import crc32
 
 from memtool import settings
 from memtool.errors import BadSetting
-from memtool.install import client_files, hooks, limits, own_texts
+from memtool.install import client_files, hooks, own_texts
 from memtool.install.own_texts import OwnFile
 from memtool.recall.framing import inline
 from memtool.recall.routing.loader_table import LOADER, code
@@ -33,7 +33,7 @@ PATTERN = "memtool*.md"
 def rule_texts(root: Path, routing: Routing, language: str = "en") -> dict[str, str]:
     """Return the rule files for the vault at *root* by name: none where it has neither triggers nor paths."""
     texts = {MAIN: _main(root, routing, language)}
-    for area in [area for area in routing.areas if area.globs][: limits.MOST_RULE_FILES]:
+    for area in [area for area in routing.areas if area.globs][:100]:
         texts[_free_name(area, texts)] = _scoped(root, area, language)
     return {name: _marked(text) for name, text in texts.items() if text}
 
@@ -45,7 +45,7 @@ def _main(root: Path, routing: Routing, language: str) -> str:
         return ""
     shown: list[str] = []
     for row in rows:
-        if sum(map(len, shown)) + len(row) > limits.LONGEST_TABLE:
+        if sum(map(len, shown)) + len(row) > 6_000:  # the client sends the table with every session
             break
         shown.append(row)
     more = len(rows) - len(shown)
@@ -64,7 +64,7 @@ def _rows(root: Path, routing: Routing, prefix: str) -> Iterator[str]:
     for refs, triggers in words.items():
         files = [path for ref in refs if (path := _path(root, ref))]
         if files:
-            yield f"| {', '.join(list(dict.fromkeys(triggers))[: limits.MOST_WORDS])} | {', '.join(files)} |\n"
+            yield f"| {', '.join(list(dict.fromkeys(triggers))[:20])} | {', '.join(files)} |\n"
 
 
 def _word(route: Route, prefix: str) -> str:

@@ -19,9 +19,13 @@ from mcp_types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from memtool.errors import MemtoolError, NoteNotFound
-from memtool.mcp import limits
 from memtool.vault.kinds import FOLDERS, TODO
 from memtool.workspace import OpenWorkspace
+
+# Characters of arguments.
+PATH = 4_096
+QUERY = 20_000
+CONTENT = 100_000
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -30,19 +34,19 @@ ProjectPath = Annotated[
     str,
     Field(
         min_length=1,
-        max_length=limits.PATH,
+        max_length=PATH,
         description="Absolute path of the project: usually the folder you work in. A subfolder or worktree is fine.",
     ),
 ]
 Query = Annotated[
     str,
-    Field(max_length=limits.QUERY, description="Words to search for, in any language. No syntax. Empty: the newest."),
+    Field(max_length=QUERY, description="Words to search for, in any language. No syntax. Empty: the newest."),
 ]
 Scope = Annotated[
     Literal["all", "sessions", "decisions", "changes", "knowledge"], Field(description="What kind of memory to search.")
 ]
 Session = Annotated[
-    str, Field(min_length=1, max_length=limits.PATH, description="Its id, or the path of its note, from a search.")
+    str, Field(min_length=1, max_length=PATH, description="Its id, or the path of its note, from a search.")
 ]
 Turn = Annotated[int, Field(ge=0, le=1_000_000, description="The number of the turn. 0: list the turns.")]
 SearchedTurns = Annotated[
@@ -56,19 +60,19 @@ Action = Annotated[Literal["list", "delete", "update", "init_project"], Field(de
 Target = Annotated[
     str,
     Field(
-        max_length=limits.PATH,
+        max_length=PATH,
         description="An id or id@version from action=list, such as fact-20260210-9f3a@1c04be12; or a memtool:// URI.",
     ),
 ]
 Content = Annotated[
-    str, Field(max_length=limits.CONTENT, description="For update and init_project: the new text, in Markdown.")
+    str, Field(max_length=CONTENT, description="For update and init_project: the new text, in Markdown.")
 ]
 Tag = Annotated[str, Field(max_length=100)]
 Text = Annotated[
     str,
     Field(
         min_length=1,
-        max_length=limits.CONTENT,
+        max_length=CONTENT,
         description="One statement that is clear without context, in the user's language.",
     ),
 ]
@@ -79,19 +83,17 @@ Category = Annotated[
     ],
     Field(description="Its category. identity and preference belong to the user, in every project."),
 ]  # fmt: skip
-Words = Annotated[
-    str, Field(min_length=1, max_length=limits.QUERY, description="Words to search for, in any language.")
-]
+Words = Annotated[str, Field(min_length=1, max_length=QUERY, description="Words to search for, in any language.")]
 Around = Annotated[
     str,
     Field(
-        max_length=limits.QUERY,
+        max_length=QUERY,
         description="An id, a path, a day or time (2026-02-10, 2026-02-10T14:30, 7d, yesterday), or words. Empty: now.",
     ),
 ]
 Events = Annotated[int, Field(ge=0, le=20, description="How many events on that side.")]
 MemoryId = Annotated[
-    str, Field(min_length=1, max_length=limits.PATH, description="The id from memory_store or memory_search.")
+    str, Field(min_length=1, max_length=PATH, description="The id from memory_store or memory_search.")
 ]
 
 
@@ -101,7 +103,7 @@ class Entry(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     type: Literal[("session_summary", *FOLDERS, TODO)]  # type: ignore[valid-type]  # pydantic reads the table
-    content: str = Field(min_length=1, max_length=limits.CONTENT, description="Markdown; for a todo one line.")
+    content: str = Field(min_length=1, max_length=CONTENT, description="Markdown; for a todo one line.")
     title: str = Field("", max_length=200, description="Its subject in a few words; by default its first sentence.")
     tags: list[Tag] = Field(default=[], max_length=10, description="Words to find it by.")
 

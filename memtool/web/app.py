@@ -36,8 +36,6 @@ _DESCRIPTION = (
     "The memory of a coding agent. Every request but `/health` brings the token of the service, as"
     " `Authorization: Bearer TOKEN`. Errors are problem details (RFC 9457) with a sentence."
 )
-_AT_ONCE = 2  # requests that are worked on at the same time: more are no faster, and each needs memory of its own
-_LAST = 2.0  # seconds for the hub to end
 
 
 def make_app(
@@ -49,14 +47,15 @@ def make_app(
 
     @contextlib.asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
-        to_thread.current_default_thread_limiter().total_tokens = _AT_ONCE
+        # More requests at the same time are no faster, and each needs memory of its own.
+        to_thread.current_default_thread_limiter().total_tokens = 2
         # It also brings the index up to date, which may take minutes the first time; no request waits for that.
         following = asyncio.create_task(hub.follow())
         life.state = READY if life.state == STARTING else life.state
         yield
         life.ending.set()
         await asyncio.gather(*(agent.end() for agent in agents.values()))
-        await asyncio.wait([following], timeout=_LAST)
+        await asyncio.wait([following], timeout=2.0)
 
     app = FastAPI(
         title="memtool",

@@ -29,7 +29,6 @@ from memtool.errors import (
     VaultNotFound,
     VaultTooNew,
 )
-from memtool.web import limits
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -94,9 +93,7 @@ def problem_of_bug(error: Exception) -> dict[str, Any]:
 
 def problem_of_fields(faults: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return pydantic's *faults* as problem details, one sentence for each, without repeating long values."""
-    sentences = [
-        f"{_place(fault['loc'])}: {fault['msg']}{_got(fault.get('input'))}" for fault in faults[: limits.FAULTS]
-    ]
+    sentences = [f"{_place(fault['loc'])}: {fault['msg']}{_got(fault.get('input'))}" for fault in faults[:10]]
     return problem(
         422, f"The request is not as it should be: {'; '.join(sentences)}.", "/openapi.json says what is asked."
     )
@@ -112,7 +109,7 @@ def _place(steps: Sequence[object]) -> str:
 
 
 def _got(value: object) -> str:
-    short = isinstance(value, int | float) or (isinstance(value, str) and len(value) < limits.REPEATED_VALUE)
+    short = isinstance(value, int | float) or (isinstance(value, str) and len(value) < 60)
     return f" (got {value!r})" if short else ""
 
 

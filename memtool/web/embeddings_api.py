@@ -26,7 +26,7 @@ _VECTOR = [0.0213, -0.0178, 0.0446]
 class EmbedAsked(Body):
     """A text, and whether it is a question or something that is looked through."""
 
-    text: str = Field(min_length=1, max_length=limits.EMBEDDED_TEXT)
+    text: str = Field(min_length=1, max_length=limits.QUERY)
     task_type: Literal["retrieval.query", "retrieval.passage"] = "retrieval.query"
 
 
@@ -137,7 +137,7 @@ def _texts(given: object) -> list[str]:
         raise UsageError(
             "the input is neither a string nor a list of strings", hint="Lists of tokens are of another model's making."
         )
-    most, longest = limits.EMBEDDED_TEXTS, limits.EMBEDDED_TEXT
+    most, longest = 256, limits.QUERY
     if not texts or not all(texts) or len(texts) > most or max(map(len, texts)) > longest:
         raise UsageError(f"the input is 1 to {most} strings of 1 to {longest:,} characters each")
     return texts
@@ -157,7 +157,7 @@ def _rebuilt(work: Workspace, report: ReportProgress, models: Models) -> dict[st
         except MemtoolError as error:
             return {"files": files, "vectors": 0, "notices": [f"there are no vectors: {error}"]}
 
-    return use_index(place_of(work, progress=report, patience=limits.INDEX_PATIENCE), vectors, rebuild=True)
+    return use_index(place_of(work, progress=report, patience=600.0), vectors, rebuild=True)
 
 
 def _embedded(index: Index, embedder: Embedder, report: ReportProgress) -> int:

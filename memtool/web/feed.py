@@ -144,7 +144,7 @@ def _prompts(work: Workspace, wanted: FeedQuery) -> Part:
 def _happened(work: Workspace, wanted: FeedQuery) -> Part:
     events: list[Memory] = []
     cursor = wanted.cursor
-    for _ in range(limits.PARTS_LOOKED_AT):
+    for _ in range(3):  # where little is wanted, the next part goes on
         found, cursor = _older(work, wanted, cursor)
         events += (
             event for event in found if wanted.kind in ("", event.kind) and wanted.holds(event.project, event.day)
@@ -205,7 +205,7 @@ def _card_of_event(work: Workspace, event: Memory) -> Card:
 
 def _summary(work: Workspace, ref: str, event_kind: str) -> str:
     with suppress(OSError, MemtoolError):
-        note = parse_note(ref, read_head(work.vault.path(ref), limits.NOTE_HEAD))
+        note = parse_note(ref, read_head(work.vault.path(ref), 8_192))
         if isinstance(note, Note):
             return note.field("summary") if event_kind == SESSION else note.summary
     return ""

@@ -16,7 +16,6 @@ from memtool.memory.timeline import events_on
 from memtool.recall.given import read_givings, sessions_given
 from memtool.recall.ledger import ledger_folder
 from memtool.recall.uses import Sums, fates_between, sums_of
-from memtool.web import limits
 from memtool.workspace import Workspace
 
 HELD = ("session", "decision", "fact", "note", "edit")
@@ -119,7 +118,7 @@ def given_in(work: Workspace, week: Week) -> GivenInWeek:
     )
 
     def most(index: Index) -> Iterator[GivenAgain]:
-        for (fact_id, ref, text), count in times.most_common(limits.GIVEN_LINES):
+        for (fact_id, ref, text), count in times.most_common(6):
             fact = find_fact(index.db, fact_id) if fact_id else None
             said = fact.text.split("\n", 1)[0] if fact else text or ref
             yield GivenAgain(said, fact_id if fact else ref, count)
@@ -190,5 +189,5 @@ def _mondays(known: Sequence[str]) -> list[str]:
     if not known:
         return []
     last = dt.date.fromisoformat(known[-1])
-    weeks = min(limits.WEEKS, (last - dt.date.fromisoformat(known[0])).days // 7 + 1)
+    weeks = min(104, (last - dt.date.fromisoformat(known[0])).days // 7 + 1)
     return [(last - dt.timedelta(weeks=before)).isoformat() for before in range(weeks - 1, -1, -1)]

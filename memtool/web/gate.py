@@ -27,10 +27,8 @@ if TYPE_CHECKING:
 
 LARGEST_BODY = 1 << 20  # bytes
 PATIENCE = 10.0  # seconds for a body
-LINK_LIFE = 60.0  # seconds for which a one-time link is good
 HEALTH, ENTRANCE = "/health", "/open/"
 
-_OPEN_LINKS = 20
 _SAFE = ("GET", "HEAD", "OPTIONS")
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self';"
@@ -66,7 +64,7 @@ class Access:
     def make_link(self) -> str:
         """Return the path of a one-time link, which gives whoever opens it the page's cookie."""
         code = secrets.token_urlsafe(24)
-        self._links = {**dict(list(self._links.items())[-_OPEN_LINKS + 1 :]), code: self._clock() + LINK_LIFE}
+        self._links = {**dict(list(self._links.items())[-19:]), code: self._clock() + 60.0}  # good for a minute
         return f"{ENTRANCE}{code}"
 
     def use_link(self, code: str) -> str:

@@ -62,7 +62,7 @@ class HistoryAsked(Body):
 class NoteAsked(Body):
     """A memory by hand. With a *title* it is a note."""
 
-    text: str = Field(min_length=1, max_length=500_000)
+    text: str = Field(min_length=1, max_length=limits.TEXT)
     title: str = Field(default="", max_length=limits.NAME)
     project: str = Field(default="", max_length=limits.NAME)
 

@@ -16,11 +16,6 @@ from memtool.vault.state import STATE_FOLDER
 from memtool.web.life import Life
 from memtool.workspace import OpenWorkspace
 
-HEARTBEAT = 15.0  # seconds
-MOST_READERS = 50
-
-_AT_ONCE = 500  # events of one read
-_QUIET = 150  # milliseconds without a change, after which a burst of them counts as over
 _LOOK = 2.0  # seconds between two looks where the system does not tell of changes
 _TYPES = {SESSION: "new_summary", GIVEN: "new_prompt"}
 _LEDGERS = (STATE_FOLDER, "ledgers")
@@ -29,7 +24,7 @@ _LEDGERS = (STATE_FOLDER, "ledgers")
 class Hub:
     """The events of one vault, for any number of readers."""
 
-    def __init__(self, open_workspace: OpenWorkspace, life: Life, *, heartbeat: float = HEARTBEAT) -> None:
+    def __init__(self, open_workspace: OpenWorkspace, life: Life, *, heartbeat: float = 15.0) -> None:
         self._open_workspace = open_workspace
         self._life = life
         self._heartbeat = heartbeat
@@ -56,7 +51,7 @@ class Hub:
         Raises:
             Busy: there are too many readers.
         """
-        if self._readers >= MOST_READERS:
+        if self._readers >= 50:
             raise Busy(f"{self._readers} others read the stream already")
         return self._events(last_id)
 
@@ -66,7 +61,7 @@ class Hub:
             yield b'retry: 1000\nid: %d\ndata: {"type": "connected"}\n\n' % last
             while not self._life.ending.is_set():
                 changed = self._changed
-                found = await asyncio.to_thread(self.log.since, last, _AT_ONCE)
+                found = await asyncio.to_thread(self.log.since, last, 500)
                 for each in found:
                     last = each.id
                 if found:
@@ -82,7 +77,7 @@ class Hub:
             root,
             watch_filter=lambda _change, path: _is_of_interest(root, path),
             debounce=1_000,
-            step=_QUIET,
+            step=150,  # milliseconds without a change end a burst of them
             stop_event=self._life.ending,
         )
         coming = asyncio.ensure_future(anext(changes, None))

@@ -1,40 +1,9 @@
-"""The limits of this room: what bounds a request, an answer and the work for it."""
+"""The limits of this room that several modules share."""
 
-QUERY = 20_000  # characters
+QUERY = 20_000  # characters of a query, a prompt, or a text whose vector is asked for
 NAME = 200  # characters
+TEXT = 500_000  # characters of a memory, or of a tool's output
 PAGE = 100  # items
 OFFSET = 10_000  # items before a page
-FAULTS = 10  # of a request that are listed
-REPEATED_VALUE = 60  # characters of a faulty value that an error repeats
-OUTPUT = 500_000  # characters of a tool's output
-TRANSCRIPT = 16_777_216  # bytes of a transcript, or of the end of the client's list of prompts
-TRANSCRIPTS = 500  # that are looked through, the newest
-PROMPT = 2_000  # characters
-TURN = 1_000_000  # the number of a turn
-SENTENCE = 2_000  # characters of one that is translated
 CARDS = 30  # of one part of the feed
-PARTS_LOOKED_AT = 3  # of the timeline that are looked through for what is wanted; the next part goes on there
-NOTE_HEAD = 8_192  # bytes of a note that hold its summary
-GIVEN_LINES = 6  # that were given most in a week
-WEEKS = 104  # of a chart
-TEXT = 500_000  # characters of a memory
-NOTE = 1_048_576  # bytes of a note
-CLIENT_TRANSCRIPT = 67_108_864  # bytes of one that is read for its tokens and files
-FIRST_HITS = 400  # notes and facts; where they do not fill a page, eight times as many
-MESSAGE_TOKENS = 10_000_000  # of a message; a larger figure is an error
-FILES = 50  # of a turn or a session
-TURN_LETTERS = 20_000  # of what was said in a turn
-DAYS_OF_COSTS = 14  # of models, on the overview
-SESSION_HEAD = 65_536  # bytes of a session's note that hold its topic
-SHOWN_TEXT = 400_000  # characters; of more, the rest is left out
-SENTENCE_DEPTH = 3  # parts within parts of a translated sentence
-JOBS = 50  # that are remembered
 DAYS_OF_LOG = 30
-EMBEDDED_TEXT = 20_000  # characters of a text whose vector is asked for
-EMBEDDED_TEXTS = 256  # of one request
-INDEX_PATIENCE = 600.0  # seconds for another process that is indexing
-LOG_ENTRIES = 300  # on the page of the log
-CHANGES = 12  # of a memory, on its page
-LINKS = 30  # to a memory, on its page
-SESSIONS = 30  # on the page of prompts
-GIVINGS = 40  # of a session, on the page of prompts

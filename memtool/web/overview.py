@@ -107,14 +107,14 @@ def _queue(work: Workspace) -> list[tuple[str, str, Job]]:
 
 
 def _costs(work: Workspace) -> list[Usage]:
-    since = (work.now().date() - dt.timedelta(days=limits.DAYS_OF_COSTS)).isoformat()
+    since = (work.now().date() - dt.timedelta(days=14)).isoformat()
     return [row for row in usage(work.vault) if row.day >= since]
 
 
 def _entries(work: Workspace, level: str) -> list[LogEntry]:
     since = work.now() - dt.timedelta(days=limits.DAYS_OF_LOG)
     entries = read_log([work.vault.state_path, work.index_folder], since)
-    return [each for each in reversed(entries) if level in ("", each.level)][: limits.LOG_ENTRIES]
+    return [each for each in reversed(entries) if level in ("", each.level)][:300]
 
 
 _LATEST = "SELECT date, project FROM chunk WHERE date <> '' AND {} ORDER BY date DESC LIMIT 1"

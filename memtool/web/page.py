@@ -129,9 +129,9 @@ def _add_prompts(app: FastAPI, open_workspace: OpenWorkspace) -> None:
     def prompts(request: Request, session: Text = "") -> Response:
         work = open_workspace(None)
         folder = ledger_folder(work)
-        sessions = {name: _topic(work, name) for name in sessions_given(folder)[: limits.SESSIONS]}
+        sessions = {name: _topic(work, name) for name in sessions_given(folder)[:30]}
         chosen = session if session in sessions else next(iter(sessions), "")
-        found, fault = attempt(lambda: list(givings_now(work, chosen, read_givings(folder, chosen)[-limits.GIVINGS :])))
+        found, fault = attempt(lambda: list(givings_now(work, chosen, read_givings(folder, chosen)[-40:])))
         return rendered(
             request, work, "prompts.html", sessions=sessions, session=chosen, givings=(found or [])[::-1], fault=fault
         )
@@ -151,7 +151,7 @@ def _add_prompts(app: FastAPI, open_workspace: OpenWorkspace) -> None:
 def _topic(work: Workspace, session: str) -> str:
     """Return what a session was about; its id where that is not known."""
     with suppress(OSError, MemtoolError):
-        head = read_head(work.vault.path(note_of(work.vault, session)), limits.SESSION_HEAD).decode("utf-8", "replace")
+        head = read_head(work.vault.path(note_of(work.vault, session)), 65_536).decode("utf-8", "replace")
         return parse_session(head).draft.title or session
     return session
 
@@ -239,11 +239,11 @@ def _pane(
 
 def _changes(work: Workspace, memory: Memory) -> list[Change]:
     with suppress(MemtoolError, OSError):  # a vault without a history has none to show
-        return read_changes(work.vault, memory.path)[: limits.CHANGES]
+        return read_changes(work.vault, memory.path)[:12]
     return []
 
 
 def _links(work: Workspace, memory: Memory) -> list[tuple[str, str]]:
     with suppress(MemtoolError, OSError):
-        return use_index(place_of(work), lambda index: linking_to(index.db, memory.path, limits.LINKS))
+        return use_index(place_of(work), lambda index: linking_to(index.db, memory.path, 30))
     return []

@@ -25,7 +25,6 @@ from memtool.consolidate.review import stored_proposals, weeks_to_review
 from memtool.errors import MemtoolError
 from memtool.resources import shipped
 from memtool.vault.kinds import CATEGORIES, KINDS
-from memtool.web import limits
 from memtool.web.calls import Refusal
 from memtool.web.feed import FeedQuery
 from memtool.workspace import Workspace
@@ -178,7 +177,7 @@ def in_language(sentence: str, language: str) -> str:
 
     The words of others, such as git, a model or the system, are not translated.
     """
-    return _translated(sentence, language, limits.SENTENCE_DEPTH) if len(sentence) <= limits.SENTENCE else sentence
+    return _translated(sentence, language, 3) if len(sentence) <= 2_000 else sentence
 
 
 @lru_cache(maxsize=2_000)
@@ -219,7 +218,7 @@ def as_html(text: str, ref: str) -> str:
     """Return the Markdown *text* of the note at *ref* as HTML. Links to other notes lead to their reading pane."""
     import nh3
 
-    html = _parser().render(text[: limits.SHOWN_TEXT], {"ref": ref})
+    html = _parser().render(text[:400_000], {"ref": ref})
     return nh3.clean(html, tags=set(_TAGS), attributes={"a": {"href"}}, attribute_filter=_kept, link_rel=_REL)
 
 

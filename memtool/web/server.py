@@ -32,12 +32,6 @@ from memtool.workspace import OpenWorkspace, Workspace
 USUAL_PORT = 47_474
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
-_HEAD_PATIENCE = 10.0  # seconds for the head of a request
-_MOST_CONNECTIONS = 400
-_LARGEST_HEAD = 32_768  # bytes
-_LAST_GRACE = 1  # seconds for connections to close, once all requests are answered
-_TICKS = 20  # of a tenth of a second, between two looks for memory to give back
-
 
 def serve(
     open_workspace: OpenWorkspace,
@@ -125,9 +119,9 @@ class _Server(uvicorn.Server):
     def capture_signals(self) -> contextlib.AbstractContextManager[None]:  # type: ignore[override]
         return contextlib.nullcontext()
 
-    async def on_tick(self, counter: int) -> bool:
+    async def on_tick(self, counter: int) -> bool:  # ten times a second
         answered = self._life.answered
-        if counter % _TICKS == 0 and self._tidied != answered:
+        if counter % 20 == 0 and self._tidied != answered:
             self._tidied = answered
             _give_memory_back()
         return self._life.is_over() or await super().on_tick(counter)
@@ -141,7 +135,7 @@ class _Connection(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self._wait()
-        if len(self.connections) > _MOST_CONNECTIONS:
+        if len(self.connections) > 400:
             waiting = (each for each in self.connections if isinstance(each, _Connection) and each is not self)
             longest = min(waiting, key=lambda each: each._waits_until)  # noqa: SLF001  (of this class)
             (longest if longest._waiting else self).transport.abort()  # noqa: SLF001
@@ -158,7 +152,7 @@ class _Connection(H11Protocol):
         return self._waiting.when() if self._waiting else math.inf
 
     def _wait(self) -> None:
-        self._waiting = self.loop.call_later(_HEAD_PATIENCE, self.transport.abort)
+        self._waiting = self.loop.call_later(10.0, self.transport.abort)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._forget()
@@ -182,9 +176,9 @@ def run(app: Any, life: Life, listener: socket.socket) -> None:  # noqa: ANN401 
         access_log=False,
         server_header=False,
         date_header=False,
-        h11_max_incomplete_event_size=_LARGEST_HEAD,
+        h11_max_incomplete_event_size=32_768,
         timeout_keep_alive=30,
-        timeout_graceful_shutdown=_LAST_GRACE,
+        timeout_graceful_shutdown=1,
     )
     gc.collect()
     gc.freeze()  # what is there now stays: to look through it for garbage would take a tenth of a second each time

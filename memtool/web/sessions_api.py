@@ -154,7 +154,7 @@ def last_folder(work: Workspace, session_id: str) -> Path:
 
 def prompts(work: Workspace) -> Iterator[Prompt]:
     """Give what users typed: in the sessions that came here, and in the client's own list."""
-    for path in sorted(heard_folder(work.vault).glob("*.jsonl"), key=_changed_at)[-limits.TRANSCRIPTS :]:
+    for path in sorted(heard_folder(work.vault).glob("*.jsonl"), key=_changed_at)[-500:]:
         for record in _records(path):
             if said := _typed(record):
                 session, at, folder = (str(record.get(name, "")) for name in ("sessionId", "timestamp", "cwd"))
@@ -165,7 +165,7 @@ def prompts(work: Workspace) -> Iterator[Prompt]:
             with suppress(OverflowError, OSError, ValueError):
                 when = datetime.fromtimestamp(milliseconds / 1000, work.now().tzinfo).isoformat(timespec="seconds")
                 folder, session = str(entry.get("project") or ""), str(entry.get("sessionId") or "")
-                yield Prompt(session, when, folder, cut(one_line(text), limits.PROMPT))
+                yield Prompt(session, when, folder, cut(one_line(text), 2_000))
 
 
 def _queued(work: Workspace, session_id: str) -> str:
@@ -193,7 +193,7 @@ def _changed_at(path: Path) -> float:
 
 def _records(path: Path) -> Iterator[Mapping[str, Any]]:
     with suppress(OSError):
-        for line in read_state(path, largest=limits.TRANSCRIPT).splitlines():
+        for line in read_state(path, largest=16 << 20).splitlines():
             with suppress(ValueError, RecursionError):
                 record = json.loads(line)
                 if isinstance(record, dict):
@@ -338,8 +338,8 @@ def _text(output: object) -> str:
     """Return the output of a tool as text."""
     if isinstance(output, dict):
         parts = [output.get("stdout"), output.get("stderr")]
-        return "\n".join(part for part in parts if isinstance(part, str))[: limits.OUTPUT]
-    return output[: limits.OUTPUT] if isinstance(output, str) else ""
+        return "\n".join(part for part in parts if isinstance(part, str))[: limits.TEXT]
+    return output[: limits.TEXT] if isinstance(output, str) else ""
 
 
 def _as_answer(asked: SummaryAsked) -> str:
@@ -360,7 +360,7 @@ def add_turn_calls(app: FastAPI, open_workspace: OpenWorkspace) -> None:
     )
     def turns(
         session_id: Annotated[str, Query(min_length=1, max_length=limits.NAME)],
-        turn: Annotated[int, Query(ge=0, le=limits.TURN)] = 0,
+        turn: Annotated[int, Query(ge=0, le=1_000_000)] = 0,
     ) -> dict[str, Any]:
         found = read_turns(open_workspace(None), session_id, turn)
         rows = [row._asdict() | {"at": row.at.isoformat() if row.at else ""} for row in found.rows]

@@ -53,7 +53,7 @@ class Jobs:
             if going := next((job for job in self._jobs.values() if job["state"] == RUNNING), None):
                 raise Busy(f"the job '{going['name']}' goes on", hint=f"See /jobs/{going['id']}.")
             job = {"id": secrets.token_hex(6), "name": name, "state": RUNNING, "done": 0, "total": 0}
-            self._jobs = {**dict(list(self._jobs.items())[-limits.JOBS + 1 :]), str(job["id"]): job}
+            self._jobs = {**dict(list(self._jobs.items())[-49:]), str(job["id"]): job}
         threading.Thread(target=_run, args=(job, task), daemon=True, name=f"memtool-{name}").start()
         return dict(job)
 

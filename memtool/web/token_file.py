@@ -14,8 +14,6 @@ from memtool.workspace import Workspace
 
 SHORTEST_TOKEN = 16  # characters: what is shorter can be guessed
 
-_LARGEST = 4_096  # bytes of a token
-
 
 def find_token(work: Workspace, place: ServicePlace) -> str:
     """Return the token that requests must bring: `MEMTOOL_TOKEN`, else the one in the vault's token file, made once.
@@ -36,7 +34,7 @@ def find_token(work: Workspace, place: ServicePlace) -> str:
 
 def _stored(place: ServicePlace) -> str:
     with contextlib.suppress(OSError):
-        token = read_state(place.path("token"), largest=_LARGEST).decode("ascii", "replace").strip()
+        token = read_state(place.path("token"), largest=4_096).decode("ascii", "replace").strip()
         return token if len(token) >= SHORTEST_TOKEN else ""
     return ""
 

@@ -7,7 +7,7 @@ import pytest
 
 from memtool.clients import CLIENTS
 from memtool.hook.translation import translated
-from memtool.install import limits
+from memtool.install import hook_probe
 from memtool.install.hook_probe import edit_event, probe
 from memtool.install.hooks import Program, find_program
 
@@ -50,7 +50,7 @@ def test_faults_are_told_in_a_sentence(tmp_path: Path, monkeypatch: pytest.Monke
     assert probe(script(tmp_path / "idle.py", "")).fault == "it does not write the edit down: exit code 0"
     (tmp_path / "no program").write_text("")
     assert probe(Program(str(tmp_path / "no program"))).fault.startswith("it cannot be run: ")
-    monkeypatch.setattr(limits, "PATIENCE", 0)
+    monkeypatch.setattr(hook_probe, "PATIENCE", 0)
     assert probe(find_program(None, this_project=False)).fault == "it does not answer"
 
 
@@ -64,7 +64,7 @@ def test_a_hook_that_writes_only_to_its_log_has_that_told(monkeypatch: pytest.Mo
 def test_a_hook_that_fails_once_on_a_busy_machine_is_tried_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("PYTHONPATH", str(Path(limits.__file__).parents[2]))
+    monkeypatch.setenv("PYTHONPATH", str(Path(hook_probe.__file__).parents[2]))
     busy = tmp_path / "忙"
     busy.touch()
     body = f"""
