@@ -10,7 +10,6 @@ A session without one, or that has grown since, was captured by nobody: the clie
 from __future__ import annotations
 
 import json
-from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,7 +21,7 @@ from memtool.history.changes import Change
 from memtool.vault.layout import Vault, session_name
 from memtool.vault.session_names import recorded_ref
 from memtool.vault.sources import bring_back, set_aside
-from memtool.vault.state import make_state_folder, read_state, write_state
+from memtool.vault.state import make_state_folder, read_state, write_state, writing_in
 
 
 class Record(NamedTuple):
@@ -81,9 +80,13 @@ def read_record(vault: Vault, session_id: str) -> Record:
 
 
 def write_record(vault: Vault, session_id: str, record: Record) -> None:
-    """Keep *record*. If that fails, the session is captured once more later on, also one that was switched off."""
+    """Keep *record*.
+
+    Raises:
+        NotWritable: it is not kept, so that the session will be captured once more, also one that was switched off.
+    """
     path = record_path(vault, session_id)
-    with suppress(OSError):
+    with writing_in(path.parent):
         if not path.parent.is_dir():  # else it would be searched for symlinks, for each of thousands of files
             make_state_folder(path.parent)
         write_state(path, json.dumps(record._asdict(), ensure_ascii=False).encode("utf-8", "replace"))

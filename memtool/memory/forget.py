@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -58,7 +59,7 @@ def sort_of(memory: Memory) -> str:
 
 def _named(work: Workspace, name: str) -> Memory:
     """Return the fact, the note or the open item that *name* means, a short id apart."""
-    text = without_surrogates(name)
+    text = without_surrogates(name).removeprefix(f"{work.vault.root}{os.sep}")
 
     def look(index: Index) -> tuple[Ref, str]:
         fact = find_fact(index.db, text)

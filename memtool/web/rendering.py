@@ -252,7 +252,7 @@ def _text(_self: Any, tokens: Any, at: int, _options: Any, _env: Any) -> str:  #
     text, html, end = tokens[at].content, "", 0
     for link in _WIKI_LINK.finditer(text):
         before, shown = escape(text[end : link.start()]), escape(link[2] or link[1])
-        html += f'{before}<a href="{_READ}{quote(link[1].strip())}">{shown}</a>'
+        html += f'{before}<a href="{escape(_inside(link[1].strip()))}">{shown}</a>'
         end = link.end()
     return html + escape(text[end:])
 
@@ -264,8 +264,13 @@ def _target(href: str, ref: str) -> str:
     path = unquote(href.split("#", maxsplit=1)[0])
     if not path or ":" in path.split("/")[0] or path.startswith(("/", "\\")):
         return ""
-    inside = normpath(join(dirname(ref), path))
-    return "" if inside.startswith("..") else f"{_READ}{quote(inside)}"
+    return _inside(join(dirname(ref), path))
+
+
+def _inside(path: str) -> str:
+    """Return the address at which the page shows the file *path*; empty where that leads out of the vault."""
+    inside = normpath(path)
+    return "" if inside.startswith(("..", "/", "\\")) else f"{_READ}{quote(inside)}"
 
 
 def _kept(_tag: str, attribute: str, value: str) -> str | None:

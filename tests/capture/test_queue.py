@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -365,6 +366,7 @@ def test_a_vault_does_not_choose_where_records_lie(vault: Vault, tmp_path: Path,
     (vault.root / link).rename(tmp_path / "outside")
     (vault.root / link).symlink_to(tmp_path / "outside")
     assert read_record(vault, "one") == Record()
-    write_record(vault, "one", RECORD._replace(ref="changed"))
+    with suppress(NotWritable):  # it says so, where a folder is another one
+        write_record(vault, "one", RECORD._replace(ref="changed"))
     outside = [path for path in (tmp_path / "outside", *(tmp_path / "outside").rglob("one.json")) if path.is_file()]
     assert ["changed" in path.read_text() for path in outside] == [False]

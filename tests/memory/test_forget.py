@@ -42,12 +42,12 @@ def test_a_fact_may_be_named_by_its_lines(desk: Desk) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["{path}", "{stem}", "decisions/{stem}.md"])
+@pytest.mark.parametrize("name", ["{path}", "{vault}/{path}", "{stem}", "decisions/{stem}.md"])
 def test_a_note_is_marked_as_archived_and_keeps_every_other_byte(desk: Desk, name: str) -> None:
     done = desk.remember("# 订单号\n\n订单号由雪花算法生成。", kind="decision")
     before = desk.read(done.memory.path)
     stem = done.memory.path.rsplit("/", 1)[-1].removesuffix(".md")
-    desk.forget(name.format(path=done.memory.path, stem=stem))
+    desk.forget(name.format(path=done.memory.path, stem=stem, vault=desk.vault.root))
     assert desk.read(done.memory.path) == before.replace("project: shop\n", "project: shop\nstatus: archived\n")
     assert desk.find("雪花算法") == []
     assert desk.find("雪花算法", archived=True) == [done.memory.path]

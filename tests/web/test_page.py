@@ -208,6 +208,10 @@ def test_a_wiki_link_leads_to_the_note_that_it_names(note: str, html: str) -> No
     assert as_html(note, "a.md") == f"<p>{html}</p>\n".replace('">', '" rel="noopener noreferrer">')
 
 
+def test_a_wiki_link_leads_nowhere_outside_the_vault() -> None:
+    assert "href" not in as_html("[[../x]] [[a/../../x|y]] [[/etc/passwd]]", "a.md")
+
+
 @pytest.mark.slow
 def test_a_huge_note_is_cut_and_a_huge_table_stays_a_table() -> None:
     html = as_html("| a | b |\n| - | - |\n" + "| x | y |\n" * 5_000, "a.md")
