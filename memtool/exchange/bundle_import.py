@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 from memtool.capture.source import cleaned_source
 from memtool.errors import MemtoolError, OutsideVault
-from memtool.exchange import limits
 from memtool.exchange.documents import Bundle, facts_text, raw_facts, with_author
 from memtool.history.merging import merge
 from memtool.history.one_commit import KEEP, Kept, alone, commit
@@ -106,7 +105,8 @@ def _decided(work: Workspace, ref: str, content: str | bytes, refused: list[str]
     except UnicodeDecodeError:
         refused.append(f"'{ref}': yours is not UTF-8, so it was kept")
     except (MemtoolError, OSError) as error:
-        refused.append(f"{_shown(ref)}: {error}")
+        shown = f"'{ref[:200]}'" if ref.isprintable() else ascii(ref[:200])
+        refused.append(f"{shown}: {error}")
     return None
 
 
@@ -114,21 +114,14 @@ def _fault(ref: str, content: str | bytes) -> str:
     parts = ref.split("/")
     if not ref.isprintable() or "\\" in ref or re.match("[A-Za-z]:", ref):
         return "it is not a path in a vault"
-    if len(parts) > limits.DEEPEST or any(not part or part.startswith(".") or _is_long(part) for part in parts):
+    is_long = len(parts) > 32 or any(len(part.encode("utf-8", "replace")) > 240 for part in parts)
+    if is_long or any(not part or part.startswith(".") for part in parts):
         return "its path is hidden, leads out of the vault, or is too long"
     if ref == SETTINGS_FILE:
         return "settings are not imported"
     if isinstance(content, str) and not is_note_name(parts[-1]):
         return "it is not a note"
-    return "it is too large" if isinstance(content, str) and len(content) > limits.LARGEST_NOTE else ""
-
-
-def _is_long(part: str) -> bool:
-    return len(part.encode("utf-8", "replace")) > limits.LONGEST_NAME
-
-
-def _shown(ref: str) -> str:
-    return ascii(ref[:200]) if not ref.isprintable() else f"'{ref[:200]}'"
+    return "it is too large" if isinstance(content, str) and len(content) > 16 << 20 else ""
 
 
 def _beside(work: Workspace, ref: str, ours: str | None, theirs: str) -> _Step:

@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from memtool.errors import BrokenVaultFile, NoteNotFound
-from memtool.exchange import limits
 from memtool.text.json_places import parse_list
 from memtool.vault.authors import IMPORTED
 from memtool.vault.files import read_content
@@ -33,6 +32,8 @@ FORMAT = 1  # raised when a reader of the present one would be wrong
 
 # Files by their paths in the vault: text of notes and facts, bytes of anything else.
 Bundle: TypeAlias = Mapping[str, str | bytes]
+
+LARGEST_FILE = 64 << 20  # bytes of one file of an archive
 
 _KIND = "memtool export"
 _HEAD = re.compile(rf"<!-- {_KIND} (\d+), mark ([0-9a-f]{{8}}) -->\n")
@@ -307,4 +308,4 @@ def _of_tar(content: bytes) -> tuple[dict[str, str | bytes], list[str]]:
 def _fault(member: tarfile.TarInfo) -> str:
     if not member.isreg() or member.issparse():
         return "it is not a plain file"
-    return "it is too large" if member.size > limits.LARGEST_FILE else ""
+    return "it is too large" if member.size > LARGEST_FILE else ""

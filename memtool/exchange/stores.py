@@ -27,7 +27,6 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from memtool.errors import BrokenVaultFile, UsageError
-from memtool.exchange import limits
 from memtool.text.frontmatter import quoted, set_field, set_list
 from memtool.text.lines import one_line
 from memtool.text.near_duplicates import letters
@@ -119,7 +118,7 @@ def files_of(work: Workspace, name: str, items: Iterable[Item], project: str = "
                 continue
         elif isinstance(item, Document):
             ref, text = f"{area_folder(owner)}/knowledge/{item.path}", _document(name, item)
-        elif len(item.fact) > limits.LONGEST_FACT or "\n" in item.fact:
+        elif len(item.fact) > 300 or "\n" in item.fact:  # what is longer, or has several lines, becomes a note
             ref, text = _note(name, item, owner, files)
         else:
             fact = _fact(name, item)
@@ -295,8 +294,8 @@ def _mem0(path: Path) -> Iterator[Item]:
 
 
 def _mem0_results(path: Path) -> list[dict[str, Any]]:
-    if path.stat().st_size > limits.LARGEST_JSON:
-        raise ValueError(f"it has more than {limits.LARGEST_JSON:,} bytes")
+    if path.stat().st_size > 256 << 20:
+        raise ValueError("it has more than 256 MB")
     document = json.loads(path.read_text(encoding="utf-8-sig"))
     results = document.get("results") if isinstance(document, dict) else document
     if not isinstance(results, list):

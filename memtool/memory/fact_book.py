@@ -31,8 +31,6 @@ from memtool.vault.session_names import FOLDER, note_of, session_at
 from memtool.vault.sessions import Line, hash_of_words, lines_of
 from memtool.workspace import Workspace
 
-_SHARED = 2  # words that two facts have in common at least, to be compared
-
 
 class StoredFact(NamedTuple):
     """A fact in its place: the file *ref* and the lines in it."""
@@ -135,7 +133,7 @@ def rivals_of(facts: Sequence[StoredFact], unfinished: list[str] | None = None) 
         statement_of = cache(statement)  # few facts are similar, and to find out is cheaper
         entries = [(stored.fact.id, words(stored.fact.fact), stored.fact.fact) for stored in group]
         pairs = ((one, other) for at, one in enumerate(entries) for other in entries[:at] if _are_alike(one, other))
-        for one, other in islice(pairs, limits.PAIRS_OF_FACTS):
+        for one, other in islice(pairs, 20_000):  # some two seconds
             if contradicts(statement_of(one[2]), statement_of(other[2]), in_one_place=True):
                 found.setdefault(one[0], []).append(other[0])
                 found.setdefault(other[0], []).append(one[0])
@@ -146,7 +144,7 @@ def rivals_of(facts: Sequence[StoredFact], unfinished: list[str] | None = None) 
 
 def _are_alike(one: tuple[str, frozenset[str], str], other: tuple[str, frozenset[str], str]) -> bool:
     shared = len(one[1] & other[1])
-    return shared >= _SHARED and 2 * shared >= min(len(one[1]), len(other[1]))
+    return shared >= 2 and 2 * shared >= min(len(one[1]), len(other[1]))
 
 
 # The files that a fact speaks of, each with the git blob id that it had when the fact was written or reviewed.

@@ -13,7 +13,6 @@ from typing import Any
 
 from memtool.errors import MemtoolError
 from memtool.index.engine import Index, place_of, use_index
-from memtool.memory import limits
 from memtool.memory.forget import find_line
 from memtool.recall.given import (
     ALIKE,
@@ -134,7 +133,7 @@ def evidence(line: GivenLine, shared: Mapping[str, float]) -> str:
     *shared* are the words that it shares with the prompt, with the share of the notes that hold each (`shared_words`).
     """
     numbers = line.evidence
-    rarest = sorted(shared, key=lambda word: shared[word])[: limits.NAMED_WORDS]
+    rarest = sorted(shared, key=lambda word: shared[word])[:6]
     rare = [word for word in rarest if shared[word] <= _RARE]
     common = [word for word in rarest if word not in rare]
     groups = (f"{_quoted(rare)} (rare here)" if rare else "", _quoted(common))

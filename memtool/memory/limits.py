@@ -1,30 +1,14 @@
 """The limits of this room: what bounds the work, and what bounds a text."""
 
 VERSION = 8  # hexadecimal digits of a hash; another one is never longer
-ENTRIES = 20  # on a page of a list for agents
-SORTED_MEMORIES = 10_000  # of more, the newest are sorted by their uses or changes
-SUMMARY = 500  # characters
-PAIRS_OF_FACTS = 20_000  # similar facts of one file: some two seconds
 LARGEST_ANCHOR = 16 << 20  # bytes; a larger file is not hashed
-FACT = 2_000  # characters of a fact; a longer text is a note
+LONGEST_FACT = 2_000  # characters; a longer text is a note
 TODO = 500  # characters of an open item
-TAG = 100  # characters
 NEIGHBOURS = 20  # hits that are compared with a new memory
-CONTRADICTIONS = 3  # that are shown
-QUOTED = 120  # columns of a memory that says the same
 FILES_AT_ONCE = 300  # new or changed files that are read before an answer; the others are read in the background
-RANKED = 40  # facts and notes that are weighed
-RANKED_PROMPTS = 10  # the same, of prompts
-PROMPT = 600  # characters of one
 PROMPT_LIST = 2 << 20  # bytes of the client's list of prompts that are read, from its end
 LOGGED_EVENTS = 20_000
 NOTES_OF_NEW_LOG = 200  # notes, the newest, that a new log looks at closely
-NAMED_WORDS = 6  # that a prompt and a line share
-SHOWN = 200  # columns of a duplicate, for an agent
-ROWS_OF_DAY = 5_000  # of a timeline
-NOTE_FOR_MINUTES = 4_194_304  # bytes of a file that are read for minutes
-DATED_HITS = 10  # hits among which one bears a date
 SHORTEST_TEXT = 4  # characters of a text to purge; a shorter one is in everything
 SHORTEST_HAN_TEXT = 2  # the same, in Chinese characters
-SHORTEST_LINE = 20  # characters of a line of a purged note that is looked for elsewhere
 SHORTEST_PART = 6  # letters of what may be a part of a line; less would be a part of many

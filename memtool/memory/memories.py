@@ -100,7 +100,7 @@ def list_memories(work: Workspace, wanted: Filter, *, limit: int, offset: int = 
     Raises:
         MemtoolError: the vault or its index cannot be read.
     """
-    most = offset + limit if order == NEWEST else limits.SORTED_MEMORIES
+    most = offset + limit if order == NEWEST else 10_000  # of more, the newest are sorted by their uses or changes
     found = use_index(place_of(work), lambda index: newest(index, wanted, limit=most))
     hits: Sequence[Found] = found.hits
     if order == USES:
@@ -117,7 +117,7 @@ def list_entries(work: Workspace, *, page: int = 1) -> EntryPage:
     Raises:
         MemtoolError: the vault or its index cannot be read.
     """
-    project, limit = work.area().name, limits.ENTRIES
+    project, limit = work.area().name, 20
     wanted = Filter(work.now(), kinds=tuple(KINDS.keys() - {DAILY, TODO}), projects=(project,))
     found = list_memories(work, wanted, limit=limit, offset=limit * (page - 1))
     todos = list(_todos(work, project))
@@ -405,7 +405,7 @@ def _of_a_note(work: Workspace, values: Mapping[str, Any]) -> dict[str, Any]:
     if "content" in values:
         checked["content"] = memory.text
     if "summary" in values:
-        checked["summary"] = one_line(work.redact(str(values["summary"])))[: limits.SUMMARY]
+        checked["summary"] = one_line(work.redact(str(values["summary"])))[:500]
     return checked
 
 

@@ -27,7 +27,6 @@ from memtool.vault.layout import Vault, kind_of
 from memtool.vault.memory import Found, Location, Memory, NewMemory
 from memtool.vault.note import Note, parse_note
 
-LONGEST_FACT = limits.FACT
 _MARKER = re.compile(r"\[redacted: [a-z-]+\]")
 _IN_DAYS = re.compile(r"(\d{1,4})\s*([dwmy])")
 _DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
@@ -68,15 +67,16 @@ def prepared(memory: NewMemory, redact: Callable[[str], str], today: dt.date, *,
 def _check_text(given: str, text: str, kind: str, max_bytes: int) -> None:
     if not given.strip():
         raise UsageError("there is nothing to remember", hint="Try `memtool remember 'The API listens on port 8080.'`.")
-    if not index_terms(_MARKER.sub("", text[:LONGEST_FACT])):
+    if not index_terms(_MARKER.sub("", text[: limits.LONGEST_FACT])):
         raise UsageError("no word is left of the text, so that it could never be found", hint="Say it in words.")
-    if kind == FACT and len(text) > LONGEST_FACT:
+    most = limits.LONGEST_FACT
+    if kind == FACT and len(text) > most:
         hint = "A fact is one statement: write a note with `--kind knowledge`."
-        raise UsageError(f"the text has {len(text):,} characters; a fact has {LONGEST_FACT:,} at most", hint=hint)
+        raise UsageError(f"the text has {len(text):,} characters; a fact has {most:,} at most", hint=hint)
     if kind == TODO and (text != one_line(text) or len(text) > limits.TODO):
         hint = "Write it shorter, or a note with `--kind knowledge`."
         raise UsageError(f"a todo is one line of {limits.TODO} characters at most, without repeated spaces", hint=hint)
-    if len(text.encode("utf-8")) > max_bytes - LONGEST_FACT:  # the front matter needs room, too
+    if len(text.encode("utf-8")) > max_bytes - limits.LONGEST_FACT:  # the front matter needs room, too
         raise UsageError("the text is too large for a note", hint="Raise `[index] max_note_kb`, or cut it in parts.")
 
 
@@ -100,7 +100,7 @@ def _check_options(memory: NewMemory) -> None:
 
 
 def _tag(text: str) -> str:
-    tag = "-".join(one_line(text).lstrip("#").replace(",", " ").split())[: limits.TAG]
+    tag = "-".join(one_line(text).lstrip("#").replace(",", " ").split())[:100]
     if not index_terms(tag):
         raise UsageError(f"'{one_line(text)}' is no tag", hint="Write one word, such as `--tag auth`.")
     return tag
@@ -161,7 +161,7 @@ def find_neighbours(
     if twin is None and vectors is not None:
         twin = _of_same_meaning(index, text, wanted, vectors, besides)
     against = (one for one, other in compared if one.fact_id and one.path == ref and contradicts(new, other))
-    return Neighbours(twin, tuple(islice(against, limits.CONTRADICTIONS)))
+    return Neighbours(twin, tuple(islice(against, 3)))
 
 
 def _of_same_meaning(index: Index, text: str, wanted: Filter, vectors: Vectors, besides: str) -> Memory | None:

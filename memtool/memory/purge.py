@@ -147,7 +147,7 @@ def _purge(work: Workspace, asked: str, target: Memory | None, *, history: bool)
     else:
         gone = [target.path]
         for line in files.read_text(work.vault.path(target.path))[0].splitlines():
-            if len(line.strip("-*#> ")) >= limits.SHORTEST_LINE:
+            if len(line.strip("-*#> ")) >= 20:
                 known.add(line.strip("-*#> "), KIND)
 
     def mask(text: str) -> str:

@@ -20,7 +20,6 @@ from memtool.history.uncommitted import note_uncommitted
 from memtool.index.engine import Index, place_of, use_index
 from memtool.index.lookup import find_fact
 from memtool.index.semantic import VectorSource
-from memtool.memory import limits
 from memtool.memory.new_memory import Neighbours, find_neighbours, prepared
 from memtool.text.languages import labels
 from memtool.text.lines import brief
@@ -54,7 +53,7 @@ class AlreadyKnown(MemtoolError):
     hint = "To write it all the same: --force. To put it in the place of a fact: --supersedes ID."
 
     def __init__(self, memory: Memory) -> None:
-        super().__init__(f"'{memory.id}' says so already: {brief(memory.text, limits.QUOTED)}")
+        super().__init__(f"'{memory.id}' says so already: {brief(memory.text, 120)}")
         self.memory = memory
 
 

@@ -16,7 +16,8 @@ from memtool.errors import MemtoolError, UsageError
 from memtool.history.one_commit import Kept, alone, commit, keep_edits
 from memtool.index.engine import catch_up
 from memtool.memory import limits
-from memtool.memory.new_memory import LONGEST_FACT, prepared
+from memtool.memory.limits import LONGEST_FACT
+from memtool.memory.new_memory import prepared
 from memtool.memory.remember import AlreadyKnown, by_words, remember
 from memtool.text.frontmatter import split_front_matter
 from memtool.text.lines import brief, one_line
@@ -76,7 +77,7 @@ def _save(work: Workspace, entry: NewMemory) -> Saved:
     try:
         return _save_session(work, entry) if entry.kind == SESSION else _remember(work, entry)
     except AlreadyKnown as known:
-        said = brief(known.memory.text, limits.SHOWN)
+        said = brief(known.memory.text, 200)
         return Saved(DUPLICATE, entry.kind, known.memory.id, (f"it says: {said}",))
     except (MemtoolError, OSError) as error:
         return Saved(REFUSED, entry.kind, notes=(str(error),))

@@ -280,7 +280,7 @@ def search_memories(
     def look(index: Index) -> tuple[list[Found], dict[str, float], tuple[str, ...]]:
         wanted = Filter(work.now(), projects=projects)
         wanted = wanted if projects else _within_reach(index, here.name, text, wanted)
-        found = _searched(work, index, text, wanted, limit=limits.RANKED)
+        found = _searched(work, index, text, wanted, limit=40)
         idf = inverse_frequencies(index.db, query_terms(text))
         return list(found.hits), idf, found.notices
 
@@ -321,7 +321,7 @@ def _typed(work: Workspace, here: ProjectArea, hits: Iterable[Found], idf: Mappi
             covered = share_of(idf, index_terms(prompt.text))
             if covered >= _LEAST_COVERED and not is_said(words(prompt.text), known):
                 best[folded] = covered, prompt  # the last one of those that say the same
-    for covered, prompt in heapq.nlargest(limits.RANKED_PROMPTS, best.values()):
+    for covered, prompt in heapq.nlargest(10, best.values()):
         memory = Memory(
             "", work.redact(prompt.text), HISTORY, Location(prompt.folder), author=USER, project=here.name,
             category="conversation", date=prompt.day,
@@ -355,7 +355,7 @@ def _prompts(path: Path, zone: dt.tzinfo | None) -> Iterator[_Prompt]:
                 text, at = one_line(entry["display"]), entry["timestamp"]
                 if text and text[0] not in "/!":
                     day = dt.datetime.fromtimestamp(at / 1000, zone).date().isoformat()
-                    yield _Prompt(cut(text, limits.PROMPT), day, str(entry.get("project") or ""))
+                    yield _Prompt(cut(text, 600), day, str(entry.get("project") or ""))
 
 
 def _is_within_reach(work: Workspace, here: ProjectArea, folder: str) -> bool:

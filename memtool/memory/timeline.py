@@ -18,7 +18,6 @@ from memtool.index.engine import Index
 from memtool.index.filters import Filter, parse_day
 from memtool.index.lookup import find_fact, find_ref
 from memtool.index.search import search
-from memtool.memory import limits
 from memtool.text.lines import one_line
 from memtool.text.tokens import index_terms
 from memtool.vault.authors import DECISION
@@ -208,7 +207,7 @@ class _Events:
         today, projects = self._work.now().date(), tuple(self._projects)
         for archived in (False, True):
             dated = Filter(today, projects=projects, since="0000-01-01", archived=archived)
-            for hit in search(self._index, asked, dated, limit=limits.DATED_HITS).hits:
+            for hit in search(self._index, asked, dated, limit=10).hits:
                 memory = hit.memory
                 anchor = _Anchor(memory.date, path=memory.path, lines=memory.place[1:], fact_id=memory.fact_id)
                 if memory.kind == DAY:
@@ -241,7 +240,7 @@ class _Events:
             _first_chunks(f"{self._dated} AND c.date = ?", "c.note_id, c.fact_id"),
             (*self._values, date),
         )
-        return [_DatedRow._make(row) for row in found.fetchmany(limits.ROWS_OF_DAY)]
+        return [_DatedRow._make(row) for row in found.fetchmany(5_000)]
 
     def beyond(self, count: int, nearest: Sequence[Memory], *, newest_first: bool, than: str) -> list[Memory]:
         """Return *nearest* and events of other days, more than *count* of them if there are so many, in order."""
@@ -307,7 +306,7 @@ class _Events:
     def _text(self, ref: str) -> str:
         """Return the text of the note at *ref*; empty if it cannot be read, which costs no more than its minutes."""
         with suppress(OSError, MemtoolError):
-            return read_head(self._work.vault.path(ref), limits.NOTE_FOR_MINUTES).decode("utf-8", "replace")
+            return read_head(self._work.vault.path(ref), 4_194_304).decode("utf-8", "replace")
         return ""
 
 

@@ -137,7 +137,7 @@ def bring_together(clone: Clone, *, pause: Callable[[float], None] = time.sleep)
             tell(vault.root, "update-ref", *([remote.tracked, before] if before else ["-d", remote.tracked]))
             raise
 
-    return sync(vault, wait=lambda attempt: pause(limits.RETRY_PAUSE * 2**attempt), before_merge=check)
+    return sync(vault, wait=lambda attempt: pause(0.2 * 2**attempt), before_merge=check)
 
 
 def waiting(clone: Clone) -> int:
@@ -166,7 +166,7 @@ def _forget_stale_locks(repository: Path) -> None:
     """Take away the locks that a git left behind which was killed, or lost its machine: nobody else would."""
     for lock in (*repository.glob("*.lock"), *repository.glob("refs/**/*.lock")):
         with suppress(OSError):
-            if time.time() - lock.stat().st_mtime > limits.STALE_LOCK:
+            if time.time() - lock.stat().st_mtime > 900.0:
                 lock.unlink()
 
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from memtool.errors import MemtoolError
 from memtool.settings import Settings, user_cache_path
-from memtool.team import limits
 from memtool.team.clones import Clone, bring_together, make_clone, waiting
 
 if TYPE_CHECKING:
@@ -44,7 +43,7 @@ class Keeper:
         self._changed = changed
         self._turn = threading.Condition()
         self._is_ending = False
-        self._pool = ThreadPoolExecutor(limits.REMOTES_AT_ONCE, "memtool-remote")
+        self._pool = ThreadPoolExecutor(4, "memtool-remote")
         self._thread = threading.Thread(target=self._run, daemon=True, name="memtool-keeper")
 
     def start(self) -> None:
@@ -65,7 +64,7 @@ class Keeper:
         with self._turn:
             kept = self.kept[name]
             kept.waiting += written
-            kept.due = min(kept.due, time.monotonic() + limits.SOON)
+            kept.due = min(kept.due, time.monotonic() + 0.2)
             self._turn.notify_all()
 
     def keep(self, name: str) -> None:
@@ -103,7 +102,7 @@ class Keeper:
             with self._turn:
                 kept.is_busy = False
                 if kept.failures:
-                    kept.due = time.monotonic() + min(2.0**kept.failures, limits.LONGEST_PAUSE, self._pause)
+                    kept.due = time.monotonic() + min(2.0**kept.failures, 300.0, self._pause)
                 self._turn.notify_all()
 
 

@@ -181,7 +181,7 @@ class TeamQuestion(Generic[T]):
 def _rests(work: Workspace) -> bool:
     """Return whether the service was away less than a minute ago, so that a prompt does not wait for it."""
     with suppress(OSError):
-        return abs(time.time() - (work.index_folder / _AWAY).stat().st_mtime) < limits.REST
+        return abs(time.time() - (work.index_folder / _AWAY).stat().st_mtime) < 60.0
     return False
 
 
@@ -205,7 +205,7 @@ def ask_for_prompt(work: Workspace, question: Question) -> TeamQuestion[Found] |
     if not question.terms() or question.is_act or _rests(work):
         return None
     wait, text = work.settings.team.wait_ms / 1000, work.redact(question.text)
-    return ask_for_memories(work, text, project=work.project(), limit=limits.MOST_FOR_PROMPT, floor=_FLOOR, wait=wait)
+    return ask_for_memories(work, text, project=work.project(), limit=3, floor=_FLOOR, wait=wait)
 
 
 def with_memories(work: Workspace, given: Given, asked: TeamQuestion[Found]) -> tuple[Given, str]:
@@ -255,7 +255,7 @@ def shared_start(
     block = own(work)
     parts, notice = question.answer()
     parts = [part for part in parts if part.kind in work.settings.recall.kinds]
-    most = limits.ALL_TOKENS if whole else min(wanted, limits.START_TOKENS)
+    most = 1_000_000 if whole else min(wanted, limits.START_TOKENS)
     text, lines = _standing_block(work, parts, f"{known}\n{block.text}", most)
     if text and not whole and block.tokens + tokens_in(text) > MOST_TOKENS:
         recall = work.settings.recall._replace(session_tokens=MOST_TOKENS - limits.START_TOKENS)

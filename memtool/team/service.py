@@ -91,7 +91,7 @@ class TeamService:
             "min_size": 1,
             "max_size": limits.MOST_AT_ONCE,
             "max_waiting": limits.MOST_AT_ONCE * 4,
-            "timeout": limits.POOL_SECONDS,
+            "timeout": 2.0,
             "open": False,
         }
         self.pool: ConnectionPool[psycopg.Connection[Any]] = ConnectionPool(dsn, configure=_as_gate, **options)
@@ -243,7 +243,7 @@ class TeamService:
             MemtoolError: it is not, and the keeper tries again.
         """
         vault = clone.vault()
-        place = place_of(self._workspace(clone.name, vault, vault.root), patience=limits.INDEX_PATIENCE)
+        place = place_of(self._workspace(clone.name, vault, vault.root), patience=60.0)
         if use_index(place, lambda index: index.behind):
             raise Busy("another process is indexing the vault")
         if self.model.embedder:
@@ -268,7 +268,7 @@ def shown_memories(work: Workspace, paths: Collection[str]) -> set[tuple[str, st
 
 
 def _as_gate(db: psycopg.Connection[Any]) -> None:
-    timeouts = f"SET statement_timeout = '{limits.GATE_SECONDS}s'; SET lock_timeout = '{limits.LOCK_SECONDS}s'"
+    timeouts = f"SET statement_timeout = '5s'; SET lock_timeout = '{limits.LOCK_SECONDS}s'"
     db.execute(f"SET ROLE {_GATE}; {timeouts}")
 
 

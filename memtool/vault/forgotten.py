@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Sequence
 from memtool.text.lines import one_line, shortened
 from memtool.text.similarity import is_said, words
 from memtool.text.statements import sentences
-from memtool.vault import limits
 from memtool.vault.authors import ASKED, SUMMARY, TITLE, signed_by
 from memtool.vault.session_parts import NoteBlock, NoteItem, items_in, split_session, with_items, with_parts
 from memtool.vault.session_text import read_line, read_statement
@@ -195,7 +194,7 @@ def _named(text: str) -> str:
     title, asked = blocks.get("title"), blocks.get("asked")
     if not (title and asked and read_line(title.lines[0].rstrip())[2] == NAMELESS):
         return text
-    named = f"# {shortened(read_line(asked.lines[0].rstrip())[2], limits.ASKED_TITLE)}"
+    named = f"# {shortened(read_line(asked.lines[0].rstrip())[2], 70)}"
     return with_parts(text, lambda block: block._replace(lines=(named,)) if block.key == "title" else block)
 
 

@@ -234,7 +234,7 @@ def _own_lines(vault: Vault) -> list[str]:
     settings = vault.path(SETTINGS_FILE)
     try:
         with os.scandir(vault.root):
-            is_odd = settings.exists() and (not settings.is_file() or settings.stat().st_size > limits.SETTINGS)
+            is_odd = settings.exists() and (not settings.is_file() or settings.stat().st_size > 65_536)
     except OSError as error:
         sentence = f"the folder '{vault.root}' cannot be read: {error.strerror}"
         raise NotAVault(sentence, hint="Check its permissions.") from None

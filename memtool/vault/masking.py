@@ -128,7 +128,7 @@ def text_in(content: bytes) -> tuple[str, Callable[[str], bytes]] | None:
 def read_purged(vault: Vault) -> HashedTexts:
     """Return the hashes of the texts that were purged from *vault* on this machine."""
     try:
-        kept = json.loads(read_state(vault.state_path / _HASHES, largest=limits.PURGED))
+        kept = json.loads(read_state(vault.state_path / _HASHES, largest=1_048_576))
         return HashedTexts(
             str(kept["salt"]), tuple((int(size), int(ends), str(hash_)) for size, ends, hash_ in kept["of"])
         )

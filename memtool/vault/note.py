@@ -137,7 +137,8 @@ def slug(title: str) -> str:
     """Return *title* as a part of a file's name: letters of any script, digits, dots and single dashes; never empty."""
     plain = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", title).lower())
     dashed = re.sub(r"[-.]*-[-.]*", "-", "".join(_in_slug(re.sub(_VARIANTS, "", plain)))).strip("-.")
-    short = dashed.encode("utf-8")[: limits.SLUG].decode("utf-8", "ignore")
+    # With the date in front and a number behind it, any disk takes a name of that many bytes.
+    short = dashed.encode("utf-8")[:160].decode("utf-8", "ignore")
     if len(short) < len(dashed):
         words = short.rpartition("-")[0]
         short = words if len(words) > len(short) // 2 else short

@@ -152,7 +152,7 @@ def normalise_remote(url: str) -> str:
 
     A path on this machine says nothing elsewhere, so it gives an empty string.
     """
-    match = re.fullmatch(_URL, url.strip()) or re.fullmatch(_SCP, url.strip()) if len(url) <= limits.URL else None
+    match = re.fullmatch(_URL, url.strip()) or re.fullmatch(_SCP, url.strip()) if len(url) <= 2048 else None
     if match is None:
         return ""
     steps = [step for step in match[2].split("/") if step]
@@ -194,7 +194,7 @@ def _ask(folder: Path, *args: str, timeout: float) -> GitAnswer:
 
 def _root_commit(root: Path, *, quick: bool) -> str:
     """Return the oldest commit without parents; a shallow clone does not know it."""
-    timeout = limits.QUICK_ROOT_COMMIT if quick else limits.ROOT_COMMIT
+    timeout = 0.1 if quick else 2.0  # seconds; that of a huge repository is not worth more
     try:
         if _ask(root, "rev-parse", "--is-shallow-repository", timeout=timeout).out.strip() != "false":
             return ""
@@ -311,7 +311,7 @@ def known_projects(vault: Vault) -> dict[str, tuple[str, ...]]:
 def remembered_folders(vault: Vault) -> dict[str, Any]:
     """Return the remembered folders with their entries: mostly a list of the area's name, its root, and more."""
     try:
-        entries = json.loads(read_state(vault.state_path / _MEMORY, largest=limits.KNOWN_FOLDERS_FILE))
+        entries = json.loads(read_state(vault.state_path / _MEMORY, largest=1_048_576))
     except (OSError, ValueError, RecursionError):
         return {}
     return entries if isinstance(entries, dict) else {}
@@ -426,13 +426,11 @@ def _remembered(vault: Vault, folder: Path, now: float) -> _KnownFolder | None:
 
 
 def _remember(vault: Vault, folder: Path, entry: _KnownFolder) -> None:
-    with suppress(OSError, MemtoolError), vault.lock("projects", timeout=limits.FOLDER_PATIENCE):
+    with suppress(OSError, MemtoolError), vault.lock("projects", timeout=0.1):
         entries = remembered_folders(vault)
         entries.pop(str(folder), None)  # so that it comes last, as the newest
         entries[str(folder)] = [entry.area.name, os.fspath(entry.area.root), entry.found_at, entry.registered]
-        write_state(
-            vault.state_path / _MEMORY, json.dumps(dict(list(entries.items())[-limits.KNOWN_FOLDERS :])).encode()
-        )
+        write_state(vault.state_path / _MEMORY, json.dumps(dict(list(entries.items())[-2_000:])).encode())
 
 
 def shown_path(path: str, root: Path | None, home: Path) -> str:

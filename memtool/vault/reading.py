@@ -103,7 +103,7 @@ def resolve(
     if not candidates:
         raise NoteNotFound(name)
     if len(candidates) > 1:
-        listed = ", ".join(sorted(candidates)[: limits.CANDIDATES])
+        listed = ", ".join(sorted(candidates)[:5])
         raise UsageError(f"'{name}' may mean {len(candidates)} notes: {listed}", hint="Name more of the path.")
     return candidates[0]
 

@@ -9,7 +9,6 @@ from pathlib import PurePosixPath
 
 from memtool.errors import MemtoolError
 from memtool.text.frontmatter import plain_fields, split_front_matter
-from memtool.vault import limits
 from memtool.vault.files import read_head
 from memtool.vault.layout import ARCHIVE, Vault, session_name, session_ref
 from memtool.vault.state import read_state
@@ -37,7 +36,7 @@ def recorded_ref(vault: Vault, session: str) -> str:
     """Return where the note of the session lay when it was captured last; empty if that is not known."""
     try:
         fields = json.loads(
-            read_state(vault.state_path / "captured" / f"{session_name(session)}.json", largest=limits.RECORD)
+            read_state(vault.state_path / "captured" / f"{session_name(session)}.json", largest=16_777_216)
         )
         ref = fields.get("ref", "")
     except (OSError, ValueError, AttributeError, RecursionError):
@@ -72,7 +71,7 @@ def session_at(vault: Vault, ref: str) -> str:
 
 def _session_in(vault: Vault, ref: str) -> str:
     with suppress(OSError, MemtoolError):
-        head = read_head(vault.path(ref), limits.NOTE_HEAD).decode("utf-8", "replace")
+        head = read_head(vault.path(ref), 4_096).decode("utf-8", "replace")
         if re.search(r"(?m)^session:", head):
             return session_of("", head if "\n---" in head[3:] else f"{head}\n---\n")
     return ""

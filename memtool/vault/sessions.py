@@ -218,7 +218,7 @@ def _front_matter(note: SessionNote) -> str:
         written["tags"] = f"[{', '.join(map(quoted, tags))}]"
     if note.aliases:
         written["aliases"] = f"[{', '.join(map(quoted, note.aliases))}]"
-    parts = ((name, note.parts.get(name, "").strip()[: limits.SUMMARY_PART]) for name in SUMMARY_PARTS)
+    parts = ((name, note.parts.get(name, "").strip()[:1_000]) for name in SUMMARY_PARTS)
     written |= {name: json.dumps(text, ensure_ascii=False) for name, text in parts if text}
     return "".join(f"{name}: {value}\n" for name, value in written.items())
 

@@ -65,7 +65,7 @@ def read_lines(vault: Vault, ref: str) -> bytes:
         OutsideVault: a symlink leads out of the vault.
     """
     try:
-        return unpacked(ref, read_content(vault.path(ref), largest=limits.PACKED_SOURCE))
+        return unpacked(ref, read_content(vault.path(ref), largest=16_777_216))
     except OSError as error:
         raise BrokenVaultFile(f"'{ref}' cannot be read: {error.strerror}") from None
 
@@ -88,7 +88,7 @@ def unpacked(ref: str, packed: bytes) -> bytes:
 
 def lines_in(content: bytes) -> Iterator[bytes]:
     """Give the lines of *content*, up to more than any session has turns: a list of them all could be a bomb."""
-    yield from islice(io.BytesIO(content), limits.SOURCE_LINES)
+    yield from islice(io.BytesIO(content), 100_000)
 
 
 def objects_in(content: bytes) -> Iterator[dict[str, Any]]:
@@ -206,7 +206,7 @@ def trim_sources(vault: Vault, settings: TranscriptSettings, now: datetime) -> i
 
 def last_removal(vault: Vault) -> Removal | None:
     """Return when `trim_sources` has removed something last; None if it never has."""
-    return read_record(_removal_path(vault), Removal(), largest=limits.REMOVAL)
+    return read_record(_removal_path(vault), Removal(), largest=4_096)
 
 
 def _removal_path(vault: Vault) -> Path:

@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from memtool.errors import NotWritable
-from memtool.vault import limits
 from memtool.vault.files import make_folder, read_content, write_over
 
 R = TypeVar("R", bound=tuple[Any, ...])  # a NamedTuple whose fields all have defaults
@@ -158,7 +157,7 @@ def _checked_way(path: Path) -> tuple[Path, ...]:
     return way
 
 
-def _holds_files_only(folder: Path, depth: int = limits.STATE_DEPTH) -> bool:
+def _holds_files_only(folder: Path, depth: int = 8) -> bool:
     """Return whether nothing below *folder* leads elsewhere (a symlink) or may be waited for in vain (a pipe)."""
     if not depth:
         return True  # memtool goes nowhere near as deep

@@ -13,7 +13,7 @@ from pydantic import Field
 from memtool.errors import UsageError
 from memtool.index.engine import place_of, use_index
 from memtool.index.filters import Filter
-from memtool.memory.new_memory import LONGEST_FACT
+from memtool.memory.limits import LONGEST_FACT
 from memtool.memory.timeline import EDIT, timeline
 from memtool.text.lines import brief
 from memtool.text.tokens import index_terms

@@ -19,6 +19,7 @@ from memtool.history.undoing import undo
 from memtool.index.engine import catch_up
 from memtool.index.filters import Filter
 from memtool.memory.forget import find_target, forget_for_good
+from memtool.memory.limits import LONGEST_FACT
 from memtool.memory.memories import (
     NEWEST,
     UPDATED,
@@ -29,7 +30,6 @@ from memtool.memory.memories import (
     list_memories,
     uses_of,
 )
-from memtool.memory.new_memory import LONGEST_FACT
 from memtool.memory.remember import AlreadyKnown, Remembered, remember
 from memtool.recall.uses import count_uses
 from memtool.vault.kinds import FACT, KNOWLEDGE

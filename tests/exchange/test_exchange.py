@@ -15,7 +15,7 @@ from trees import write
 from memtool.capture.source import Source, read_source, write_source
 from memtool.capture.turns import Turn
 from memtool.errors import NoteNotFound
-from memtool.exchange import limits
+from memtool.exchange import documents
 from memtool.exchange.bundle_import import ADDED, KEPT, MERGED, SAME, Imported, import_bundle
 from memtool.exchange.documents import FORMS, JSON, MARKDOWN, TAR, export, facts_text, parsed, rendered
 from memtool.git import tell
@@ -159,7 +159,7 @@ def test_an_archive_of_links_and_devices_brings_plain_files_only(desk: Desk, mon
     assert list(bundle) == ["good.md"]
     assert len(problems) == 4
     assert import_bundle(desk.work, bundle, "x").of(ADDED) == ["good.md"]
-    monkeypatch.setattr(limits, "LARGEST_FILE", 3)
+    monkeypatch.setattr(documents, "LARGEST_FILE", 3)
     assert parsed(out.getvalue())[1][-1] == "'good.md' was left out: it is too large"
 
 

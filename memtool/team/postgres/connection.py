@@ -176,7 +176,7 @@ def connection_options() -> dict[str, Any]:
     """Return the options of each connection, for a pool as well."""
     return {
         "autocommit": True,
-        "connect_timeout": limits.CONNECT_SECONDS,
+        "connect_timeout": 5,
         # A way that swallows everything ends a connection, too: after half a minute without a sign of life.
         "keepalives_idle": 15,
         "keepalives_interval": 5,

@@ -19,7 +19,6 @@ import numpy as np
 from memtool.errors import Busy, DatabaseUnavailable, SchemaMismatch
 from memtool.index import limits as index_limits, schema as sqlite_schema
 from memtool.index.engine import Index, Place, Unbuilt, apply
-from memtool.team import limits
 from memtool.team.postgres.connection import (
     READER,
     WRITER,
@@ -254,7 +253,7 @@ def _lock(tables: PostgresTables, kind: int, patience: float) -> Iterator[None]:
     while not (tables.db.execute("SELECT pg_try_advisory_lock(%s::int, %s::int)", key).fetchone() or (False,))[0]:
         if time.monotonic() >= deadline:
             raise Busy("another process is indexing the vault in the database")
-        time.sleep(limits.LOCK_PAUSE)
+        time.sleep(0.02)
     try:
         yield
     finally:

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 
 from memtool.index.lexical import K1, B
-from memtool.team import limits
 from memtool.text.tokens import CONTEXT_END
 
 if TYPE_CHECKING:
@@ -71,7 +70,7 @@ class StateCache:
                 self._size -= self._found.popitem(last=False)[1][1]
 
 
-term_cache = StateCache(limits.KEPT_BYTES)
+term_cache = StateCache(64 << 20)
 
 
 class Postings:
@@ -175,7 +174,7 @@ class Postings:
     def _remember(self, known: dict[str, T], term: str, found: T) -> None:
         known[term] = found
         if self.state is not None:
-            size = limits.BYTES_OF_A_TERM + sum(column.nbytes for column in found)
+            size = 500 + sum(column.nbytes for column in found)
             term_cache.put((self.state, known is self._places, term), found, size)
 
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 
 from memtool.index import limits as index_limits
-from memtool.team import limits
 from memtool.team.postgres.connection import GUEST, READER, WRITER, enter
 from memtool.team.postgres.postings import Postings, term_cache
 
@@ -119,7 +118,7 @@ class PostgresTables:
         """Return whether the vault holds many more chunks than all vaults did when the planner looked at them."""
         find = "SELECT pg_class.reltuples FROM pg_class WHERE oid = 'memtool.chunk'::regclass"
         known = (self.db.execute(find).fetchone() or (0.0,))[0]
-        return self.row().chunks > max(limits.FEW_CHUNKS, 2 * known)
+        return self.row().chunks > max(500, 2 * known)
 
     def chunk_count(self) -> int:
         """Return how many chunks there are."""

@@ -181,7 +181,7 @@ class PostgresWriter(Writer):
             self._put_segment(self._last_chunk, 0, self._postings.columns())
             self._merge(0)
         in_postings = known.chunks + len(self._new_chunks) + len(known.dead) // 4
-        if (len(known.dead) // 4 + gone) > max(limits.LEAST_DEAD, limits.MOST_DEAD * in_postings):
+        if (len(known.dead) // 4 + gone) > max(limits.LEAST_DEAD, 0.25 * in_postings):
             self._write_anew()
 
     def _put_segment(self, segment: int, level: int, columns: Sequence[Sequence[Any]]) -> None:
