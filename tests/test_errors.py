@@ -25,11 +25,6 @@ def test_an_error_is_a_sentence_and_a_hint_that_the_place_may_sharpen() -> None:
     assert str(NoteNotFound("解密")) == "no note matches '解密'"
 
 
-def test_only_those_who_may_try_again_share_an_exit_code() -> None:
-    codes = [kind.exit_code for kind in KINDS if kind.exit_code not in (1, 75)]
-    assert sorted(codes) == sorted(set(codes))
-
-
 def test_no_module_raises_a_bare_exception() -> None:
     """What is raised at a user is one of ours; ValueError and its like are for programmers."""
     package = Path(errors.__file__).parent

@@ -60,14 +60,6 @@ def test_a_clone_adds_to_its_own_environment(monkeypatch: pytest.MonkeyPatch) ->
     assert how_to_add("serve") == f'`/clone/.venv/bin/python -m pip install -e "{CHECKOUT}[serve]"` adds it.'
 
 
-@pytest.mark.usefixtures("site")
-def test_another_environment_is_named_by_its_python(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert how_to_add("serve") == '`/env/bin/python -m pip install "memtool-vault[serve]"` adds it.'
-    assert how_to_remove() == "/env/bin/python -m pip uninstall memtool-vault"
-    monkeypatch.setattr(installation, "find_spec", lambda _: None)
-    assert how_to_add("serve") == '`uv pip install --python /env/bin/python "memtool-vault[serve]"` adds it.'
-
-
 def test_a_clone_that_has_been_removed_is_not_named(site: Path) -> None:
     came_from(site, site / "removed")
     assert '"memtool-vault[llm]"' in how_to_add("llm")

@@ -51,11 +51,6 @@ def test_the_wheel_carries_all_of_the_package(unpacked: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_wheel_puts_nothing_beside_the_package(unpacked: Path) -> None:
-    assert {path.name.partition("-")[0] for path in unpacked.iterdir()} == {"memtool", "memtool_vault"}
-
-
-@pytest.mark.slow
 def test_the_distribution_has_a_name_of_its_own(unpacked: Path) -> None:
     (metadata,) = unpacked.glob("*.dist-info/METADATA")
     assert "\nName: memtool-vault\n" in metadata.read_text(encoding="utf-8")

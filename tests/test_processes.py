@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 import pytest
 from unprivileged import unprivileged
 
-from memtool.capture.queue import start_worker
 from memtool.errors import Busy, NotWritable
 from memtool.processes import lock, start_command
 from memtool.vault.layout import Vault, open_vault
@@ -90,15 +89,6 @@ def test_many_processes_lose_nothing(tmp_path: Path) -> None:
     assert (tmp_path / "counter.md").read_text() == "60"
 
 
-def test_locks_of_other_names_are_others(tmp_path: Path) -> None:
-    (tmp_path / "memtool.toml").touch()
-    vault = open_vault(tmp_path)
-    with vault.lock("init"), vault.lock(timeout=0):
-        pass
-    with vault.lock("init"), pytest.raises(Busy), vault.lock("init", timeout=0):
-        raise AssertionError("the lock was given twice")
-
-
 def test_a_vault_that_cannot_be_written_says_so(tmp_path: Path) -> None:
     (tmp_path / "memtool.toml").touch()
     tmp_path.chmod(0o500)
@@ -145,9 +135,3 @@ def niceness(folder: Path) -> int:
 def test_a_command_yields_if_it_is_to(program: Path, *, yielding: bool, more: int) -> None:
     start_command(program.parent, os.environ, "helper", yielding=yielding)
     assert niceness(program.parent) == min(more, 19 - os.getpriority(os.PRIO_PROCESS, 0))
-
-
-@pytest.mark.slow
-def test_the_worker_yields(program: Path, vault: Vault) -> None:
-    assert start_worker(vault, os.environ)
-    assert niceness(program.parent) > 0

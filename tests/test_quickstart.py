@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import os
 import shlex
 import subprocess
@@ -45,13 +44,6 @@ def test_only_markdown_is_copied_and_the_tree_is_kept(tmp_path: Path) -> None:
     assert tree(tmp_path / "vault").keys() == {"a.md", "子目录/笔记.MARKDOWN"}
     assert (copies.new, len(copies.paths)) == (2, 2)
     assert tree(source) == before
-
-
-def test_a_second_copy_changes_nothing(tmp_path: Path) -> None:
-    write(tmp_path / "source" / "a.md")
-    copy_markdown(tmp_path / "source", tmp_path / "vault")
-    copies = copy_markdown(tmp_path / "source", tmp_path / "vault")
-    assert (copies.new, copies.different, len(copies.paths)) == (0, 0, 1)
 
 
 def test_a_note_that_was_edited_in_the_vault_is_not_overwritten(tmp_path: Path) -> None:
@@ -111,10 +103,6 @@ def test_a_query_is_a_heading_in_each_kind_of_script(tmp_path: Path) -> None:
     assert quickstart.queries_from(paths) == ("Rotating the signing keys", "密钥轮换之后的检查")
 
 
-def test_notes_without_headings_are_searched_by_a_file_name(tmp_path: Path) -> None:
-    assert quickstart.queries_from([write(tmp_path / "shopping list.md", "tea")]) == ("shopping list",)
-
-
 def test_a_hostile_note_costs_no_time() -> None:
     assert quickstart.headings_of("# a" + "#" * 100_000 + "b\n" + "```\n" * 1001 + "# " * 100_000) == []
 
@@ -127,11 +115,6 @@ def test_a_heading_never_looks_like_an_option() -> None:
 
 
 # Old Pythons and missing parts
-
-
-@pytest.mark.parametrize("name", ["quickstart.py", "check.py", "scripts/__init__.py", "scripts/newer_python.py"])
-def test_an_old_python_can_read_the_first_lines(name: str) -> None:
-    ast.parse((CLONE / name).read_text(encoding="utf-8"), feature_version=(3, 6))
 
 
 def test_an_old_python_without_a_newer_one_gets_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -177,16 +160,6 @@ def test_an_environment_is_made_once_and_again_after_a_move(tmp_path: Path, monk
     assert installed == [".[dev]", ".[dev]"]
 
 
-def test_an_environment_that_holds_more_is_left_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(virtual_environment, "_pip_of", lambda _: pytest.fail("it installs"))
-    environment = tmp_path / ".venv"
-    write(environment / virtual_environment.STAMP_FILE, virtual_environment.stamp(environment, CLONE, "dev-all"))
-    virtual_environment.make_ready(environment, CLONE, "dev", "dev-all")
-    monkeypatch.setattr(virtual_environment, "_create", lambda path: write(path / "pyvenv.cfg"))
-    with pytest.raises(pytest.fail.Exception):
-        virtual_environment.make_ready(environment, CLONE, "dev")
-
-
 def test_without_pip_and_ensurepip_the_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(virtual_environment, "_runs", lambda _: False)
     with pytest.raises(virtual_environment.SetupFailed, match=r"apt install python3\.\d+-venv"):
@@ -201,20 +174,6 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(quickstart, "make_ready", lambda *_: None)
     monkeypatch.setattr(quickstart, "ENVIRONMENT", Path(sys.executable).parent.parent)
     monkeypatch.setenv("MEMTOOL_EMBEDDINGS_PROVIDER", "none")  # else it would download a model
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("installed")
-def test_the_quickstart_finds_the_samples_in_two_languages(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    vault = tmp_path / "a vault with spaces"
-    assert quickstart.main(["--vault", str(vault)]) == 0
-    first = capfd.readouterr().out
-    assert "idempotent-checkout.md" in first
-    assert "解密失败" in first
-    before = tree(vault).keys()
-    assert quickstart.main(["--vault", str(vault)]) == 0
-    assert "sample vault: 0 new" in capfd.readouterr().out
-    assert {name for name in tree(vault).keys() ^ before if not name.startswith((".git/", ".memtool/"))} == set()
 
 
 @pytest.mark.slow

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import click
 import pytest
 
 from memtool import errors
@@ -29,24 +28,6 @@ def test_a_changed_page_is_noticed_and_mended(
     (tmp_path / "settings.md").write_text("stale", encoding="utf-8")
     assert generate_reference.main(["--check"]) == 1
     assert f"Stale: settings.md. {HOW_TO_MEND}" in capsys.readouterr().out
-
-
-def test_options_with_choices_fit_into_a_table() -> None:
-    @click.command()
-    @click.option("--mode", type=click.Choice(["bm25", "vector"]), help="What to search | with.")
-    @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-    @click.argument("words", nargs=-1)
-    def search(**_: object) -> None:
-        """Find notes.
-
-        \b
-        memtool search tea
-        """
-
-    page = generate_reference.commands_page(search)
-    assert "| `--mode bm25\\|vector` | What to search \\| with. |" in page
-    assert "| `--json` | Print JSON. |" in page
-    assert "Find notes.\n\nmemtool search tea\n" in page
 
 
 def test_every_error_has_a_row_with_its_code() -> None:

@@ -23,10 +23,6 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_a_checkout_has_its_folders_beside_the_package() -> None:
-    assert (resources.shipped("vault_template") / "MEMORY.md").is_file()
-
-
 def test_a_wheel_has_them_below_it(package: Path) -> None:
     (package / "_shipped" / "vault_template").mkdir(parents=True)
     assert resources.shipped("vault_template") == package / "_shipped" / "vault_template"

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from memtool.vault.daily import listed_entries
 from memtool.vault.facts import check_facts
 from memtool.vault.kinds import KINDS
 from memtool.vault.layout import FACTS_FILE, kind_of, project_of
@@ -51,12 +50,6 @@ def test_the_sample_facts_are_valid_and_name_sources_that_exist(ref: str) -> Non
 def test_the_sources_of_sample_notes_exist() -> None:
     missing = [source for ref in NOTES for source in note_at(ref).words("sources") if not (SAMPLE / source).is_file()]
     assert missing == []
-
-
-@pytest.mark.parametrize("ref", [ref for ref in NOTES if kind_of(ref) == "daily"])
-def test_every_line_of_a_sample_daily_note_is_an_entry(ref: str) -> None:
-    text = note_at(ref).body
-    assert len(listed_entries(text)) == text.count("\n- ")
 
 
 @pytest.mark.parametrize("ref", [ref for ref in NOTES if kind_of(ref) == "session"])

@@ -94,11 +94,6 @@ def test_the_stronger_layer_wins_and_is_named(layers: Layers, key: str) -> None:
     assert sum(origin != "default" for origin in settings.origins.values()) == 1
 
 
-def test_an_empty_variable_says_nothing(layers: Layers) -> None:
-    layers.environ["MEMTOOL_SEARCH_MODE"] = ""
-    assert layers.load().search.mode == "hybrid"
-
-
 HOSTILE = """
 format = 1
 vault = "/home/victim"
@@ -177,21 +172,6 @@ def test_a_vault_from_a_stranger_names_no_address_no_path_and_no_key(layers: Lay
     ]
 
 
-def test_neither_does_it_with_dots_in_the_key(layers: Layers) -> None:
-    layers.vault.write_text('"embeddings.base_url" = "https://evil.example"\n[""]\nvault = "/"\n')
-    settings = layers.load()
-    assert (settings.embeddings.base_url, settings.general.vault) == ("", "")
-    assert len(settings.notices) == 2
-
-
-def test_a_list_is_also_taken_from_a_variable(layers: Layers) -> None:
-    layers.environ["MEMTOOL_LLM_PROVIDERS"] = "claude, extractive,"
-    layers.environ["MEMTOOL_REDACT_PATTERNS"] = "a{2,3}\n密钥\\d+"
-    settings = layers.load()
-    assert settings.llm.providers == ("claude", "extractive")
-    assert settings.redact.patterns == ("a{2,3}", r"密钥\d+")
-
-
 @pytest.mark.parametrize("written", ["3", "[1]", '["gpt"]', "true", "{}"])
 def test_a_list_of_something_else_is_refused(layers: Layers, written: str) -> None:
     layers.user.write_text(f"[llm]\nproviders = {written}\n", encoding="utf-8")
@@ -241,12 +221,6 @@ def test_what_is_no_number_is_refused_by_name(layers: Layers, written: str) -> N
     layers.vault.write_text(f"[search]\nlimit = {written}\n", encoding="utf-8")
     with pytest.raises(BadSetting, match=r"'search.limit' \(.*memtool.toml\) should be a whole number from 1 on, not "):
         layers.load()
-
-
-@pytest.mark.parametrize("written", ["7", '"7"', "1_000", "0x10", '"007"'])
-def test_what_is_a_number_is_taken(layers: Layers, written: str) -> None:
-    layers.vault.write_text(f"[search]\nlimit = {written}\n")
-    assert layers.load().search.limit in (7, 1000, 16)
 
 
 def test_nought_is_a_number_where_it_means_something(layers: Layers) -> None:
@@ -327,11 +301,6 @@ def test_a_file_that_cannot_be_read_is_named(layers: Layers) -> None:
     layers.user.chmod(0o000)
     with unprivileged(), pytest.raises(BadSetting, match=r"cannot read '.*config\.toml'"):
         layers.load()
-
-
-def test_without_a_vault_there_are_settings_too(layers: Layers) -> None:
-    layers.vault.write_text("[search]\nlimit = 3\n")
-    assert load(None, layers.environ).search.limit == 6
 
 
 @pytest.mark.slow

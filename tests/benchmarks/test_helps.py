@@ -61,12 +61,3 @@ def test_what_is_private_and_missing_is_skipped_with_a_reason(
         [name, " skipped"] for name in ("next-day", "prompts", "issues")
     ]
     assert len(printed.out.splitlines()) == 2
-
-
-@pytest.mark.slow
-def test_an_empty_vault_brings_nothing_and_memory_something(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--only", "decisions", "--later", "1"]) == 0
-
-    cells = [line.split(" | ") for line in capsys.readouterr().out.splitlines()[2:]]
-    assert all(set(row[3]) <= set("0 ·") for row in cells)
-    assert int(cells[0][1]) > 0

@@ -22,12 +22,6 @@ def test_a_run_prints_a_table_writes_json_and_keeps_vaults(tmp_path: Path, capsy
     assert (tmp_path / "vault-20").is_dir()
 
 
-def test_a_group_that_does_not_exist_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        main(["--only", "speed"])
-    assert "there is no 'speed'" in capsys.readouterr().err
-
-
 def test_a_process_that_fails_is_not_taken_for_a_fast_one() -> None:
     with pytest.raises(Failed, match="ended with 3"):
         run([sys.executable, "-c", "raise SystemExit(3)"], {})

@@ -1,16 +1,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from benchmarks.others.__main__ import measured, questions
-from benchmarks.others.endpoint import answer
-from benchmarks.others.tools import TOOLS, Place, by_matches, words
+from benchmarks.others.tools import Place, words
 from memtool.index.evaluation import Expected, KnownQuestion
 
 ASKED = [KnownQuestion("1", "Why is `pool_size` 解密失败?", (Expected("areas/密钥.md"),))]
@@ -41,24 +37,10 @@ def test_an_agent_greps_for_telling_words_and_for_pairs_of_chinese_characters(
     assert words(question) == expected
 
 
-def test_notes_with_more_of_the_words_come_first() -> None:
-    assert by_matches([["b", "a"], ["c", "b"], []]) == ["b", "a", "c"]
-
-
 def test_grep_finds_the_note_and_leaves_no_process_behind(place: Place) -> None:
     row = measured("grep", place, ASKED)
     assert (row["recall@5"], row["mrr@10"], row["questions"]) == (1.0, 1.0, 1)
     assert (row["processes"], row["left"]) == (0, 0)
-
-
-@pytest.mark.parametrize("tool", sorted(set(TOOLS) - {"grep"}))
-def test_a_tool_that_is_not_installed_is_skipped_with_a_reason(
-    tool: str, place: Place, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PATH", "")
-    row = measured(tool, place, ASKED)
-    assert list(row) == ["skipped"]
-    assert row["skipped"].startswith("FileNotFoundError")
 
 
 def test_questions_are_spread_over_the_set_and_have_an_answer(tmp_path: Path) -> None:
@@ -67,25 +49,3 @@ def test_questions_are_spread_over_the_set_and_have_an_answer(tmp_path: Path) ->
     (tmp_path / "queries.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
     assert [each.query for each in questions(tmp_path, 1000)] == ["问0", "问2", "问3", "问4"]
     assert [each.query for each in questions(tmp_path, 2)] == ["问0", "问3"]
-
-
-class OneHot:
-    """An embedder whose vectors say how long a text is."""
-
-    name, dimension, scripts = "one-hot", 4, frozenset[str]()
-
-    def embed_notes(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return a row for each text."""
-        return np.eye(4, dtype=np.float32)[[len(text) for text in texts]]
-
-    def embed_query(self, text: str) -> NDArray[np.float32]:
-        """Return the row of a text."""
-        row: NDArray[np.float32] = self.embed_notes([text])[0]
-        return row
-
-
-def test_the_endpoint_answers_one_text_and_several() -> None:
-    several = json.loads(answer(OneHot(), {"model": "m", "input": ["解密", "a"]}))["data"]
-    assert [each["embedding"] for each in several] == [[0, 0, 1, 0], [0, 1, 0, 0]]
-    assert [each["index"] for each in several] == [0, 1]
-    assert json.loads(answer(OneHot(), {"input": "abc"}))["data"][0]["embedding"] == [0, 0, 0, 1]

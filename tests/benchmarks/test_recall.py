@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-import json
 from collections import Counter
 from collections.abc import Callable
 from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import given, strategies as st
 
-from benchmarks.recall import __main__ as program, measures
+from benchmarks.recall import __main__ as program
 from benchmarks.recall.labelled import (
     FRESH,
     PARTS,
@@ -24,8 +22,8 @@ from benchmarks.recall.labelled import (
     read_areas,
     read_conversations,
 )
-from benchmarks.recall.measures import WINDOW, faults, measure, missed
-from benchmarks.recall.sessions import Hook, HookFailed, Turn, context_of, hold
+from benchmarks.recall.measures import WINDOW, measure
+from benchmarks.recall.sessions import Hook, HookFailed, Turn, hold
 from benchmarks.recall.vaults import Shelf, write_vault
 from memtool.capture.log import ERROR, LogEntry, log
 
@@ -117,11 +115,6 @@ def memories() -> list[str]:
     return [memory.id for area in read_areas() for memory in area.memories]
 
 
-def test_the_set_has_some_hundred_memories_in_several_projects(memories: list[str]) -> None:
-    assert len(memories) >= 250
-    assert len([area for area in read_areas() if area.name.startswith("projects/")]) >= 8
-
-
 @pytest.mark.parametrize("part", PARTS)
 def test_each_part_has_unrelated_prompts_and_every_language(part: str, memories: list[str]) -> None:
     talks = read_conversations(part, memories)
@@ -149,18 +142,6 @@ def test_every_memory_is_known_by_the_place_where_it_stands(tmp_path: Path) -> N
         assert held[int(line) - 1].strip() == "{" if line else held
         assert shelf.given(f"- see README.md · bug ({place}-99)") == [memory_id]
         assert shelf.given(f"- 「某事」{ref}:{int(line or 1) + 1}") == [memory_id]
-
-
-def test_a_line_that_names_a_file_without_a_memory_counts_and_one_without_a_file_does_not(tmp_path: Path) -> None:
-    shelf = Shelf(write_vault(tmp_path / "vault", parse_areas(AREAS), TODAY))
-    block = "<memtool-context>\nRemembered text in ~/memory, 12 lines.\n- rules MEMORY.md:3-4\n</memtool-context>"
-    assert shelf.given(block) == ["MEMORY.md"]
-
-
-def test_what_the_client_hands_on_is_the_plain_text_or_the_field_of_the_json() -> None:
-    assert context_of("plain 文字") == "plain 文字"
-    assert context_of('{"hookSpecificOutput": {"additionalContext": "文字"}}') == "文字"
-    assert context_of('{"systemMessage": "for the user"}') == ""
 
 
 def test_a_prompt_is_served_by_one_of_its_memories() -> None:
@@ -194,33 +175,6 @@ def test_a_control_is_disturbed_by_any_text_and_a_tolerated_memory_is_no_fault()
     assert measured["disturbed"] == pytest.approx(1 / 2)
     assert measured["relevant_lines"] == 1
     assert measured["served"] is None
-
-
-def test_what_cannot_be_measured_reaches_no_goal() -> None:
-    assert missed(measure([[turn()]])) == ["served", "relevant_lines"]
-
-
-def test_a_fault_names_what_is_missing_and_what_is_wrong() -> None:
-    told = list(faults([turn("x", relevant="b a"), turn("a", relevant="a"), turn()]))
-    assert told == ["missed a b: ?", "wrongly gave x: ?"]
-
-
-IDS = st.frozensets(st.sampled_from("abcd"), max_size=3)
-TURNS = st.builds(
-    lambda relevant, given: Turn(Prompt("?", relevant), tuple(given), len(given)),
-    IDS,
-    st.lists(st.sampled_from("abcde")),
-)
-
-
-@pytest.mark.slow
-@given(st.lists(st.lists(TURNS, max_size=9), max_size=4))
-def test_shares_are_shares(sessions: list[list[Turn]]) -> None:
-    measured = measure(sessions)
-    shares = [measured[name] for name in ("served", "relevant_lines", "disturbed", "found")]
-    assert all(share is None or 0 <= share <= 1 for share in shares)
-    assert sum(len(turns) for turns in sessions) == measures.counts(sessions)["prompts"]
-    assert "| goal |" in measures.table({"development": measured})
 
 
 class Oracle:
@@ -280,19 +234,6 @@ def test_the_exit_code_says_whether_the_plain_part_reaches_its_goals(
     assert program.main([]) == code
     told = capsys.readouterr()
     assert ("| what | plain | development | held-out | fresh | goal |" in told.out) is (hook is not Broken)
-
-
-@pytest.mark.slow
-def test_json_holds_the_counts_the_measures_and_the_missed_goals(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(program, "Hook", Silent)
-    program.main(["--json", "--part", "held_out"])
-    answer = json.loads(capsys.readouterr().out)
-    assert answer["format"] == 1
-    assert list(answer["parts"]) == ["held_out"]
-    assert answer["parts"]["held_out"]["missed"] == ["served", "relevant_lines"]
-    assert answer["parts"]["held_out"]["counts"]["lines"] == 0
 
 
 @pytest.mark.slow

@@ -1,9 +1,7 @@
 from __future__ import annotations
 
-import json
-
 from benchmarks.groups import linearity
-from benchmarks.rows import Row, as_json, table
+from benchmarks.rows import Row, table
 
 KEPT = Row("refresh", 1_000, "ms", [3.0, 2.0, 4.0], [2.0, 1.0, 1.5], most_ratio=2.0)
 MISSED = Row("memory", 0, "MB", [200.0], [20.0], most=150.0)
@@ -16,11 +14,6 @@ def test_the_least_of_all_tries_is_judged() -> None:
     assert (FREE.ratio, FREE.ok) == (7.0, None)
 
 
-def test_a_row_without_a_floor_has_no_ratio() -> None:
-    assert Row("alone", 0, "ms", [1.0], most_ratio=2.0).ratio is None
-    assert Row("alone", 0, "ms", [1.0], most_ratio=2.0).ok is None
-
-
 def test_the_table_shows_the_least_the_median_and_the_verdict() -> None:
     head, _, kept, missed, free = (
         [cell.strip() for cell in line.strip("|").split("|")] for line in table([KEPT, MISSED, FREE]).split("\n")
@@ -29,14 +22,6 @@ def test_the_table_shows_the_least_the_median_and_the_verdict() -> None:
     assert kept == ["refresh, 1,000 notes", "2.00 (3.00) ms", "1.00 (1.50) ms", "2.00", "2", "yes"]
     assert missed == ["memory", "200.0 MB", "20.0 MB", "10.00", "150 MB", "NO"]
     assert free[-2:] == ["", ""]
-
-
-def test_json_holds_every_try() -> None:
-    answer = json.loads(json.dumps(as_json([KEPT, FREE], {"processors": 2})))
-    assert answer["format"] == 1
-    assert answer["machine"] == {"processors": 2}
-    assert answer["rows"][0]["ours"] == {"least": 2.0, "median": 3.0, "tries": [3.0, 2.0, 4.0]}
-    assert [row["ok"] for row in answer["rows"]] == [True, None]
 
 
 def test_a_first_index_is_compared_with_the_next_smaller_one_by_the_note() -> None:

@@ -29,20 +29,6 @@ def test_a_first_index_takes_in_every_file_each_time(folder: str) -> None:
 
 
 @pytest.mark.slow
-def test_its_floor_takes_in_every_file(folder: str, tmp_path: Path) -> None:
-    assert samples.first_index_floor(folder, str(tmp_path / "floor.sqlite"))["seconds"] > 0
-
-
-@pytest.mark.slow
-def test_ours_and_the_floor_are_timed_equally_often(folder: str, tmp_path: Path) -> None:
-    floor = tmp_path / "floor.sqlite"
-    floors.create(floor).close()
-    assert is_timed(samples.unchanged(folder, repeat=3), 3)
-    assert is_timed(samples.walk(folder, repeat=3), 3)
-    assert is_timed(samples.changed(folder, str(floor), size=SIZE, count=4, repeat=2), 2)
-
-
-@pytest.mark.slow
 def test_notes_that_were_changed_are_changed_back(folder: str, tmp_path: Path) -> None:
     floors.create(tmp_path / "floor.sqlite").close()
     samples.changed(folder, str(tmp_path / "floor.sqlite"), size=SIZE, count=4, repeat=1)
@@ -54,10 +40,3 @@ def test_every_kind_of_question_is_timed_on_both_sides(folder: str) -> None:
     answer = samples.query(folder, size=SIZE, count=2, repeat=1)
     assert answer["everywhere"].keys() == answer["narrowed"].keys() > {"Chinese question", "identifier"}
     assert all(is_timed(times, 2) for by_kind in answer.values() for times in by_kind.values())
-
-
-@pytest.mark.slow
-def test_vectors_are_found_with_and_without_their_chunks(tmp_path: Path) -> None:
-    answer = samples.vectors(str(tmp_path), count=50, dimension=8, repeat=2)
-    assert answer.keys() == {"vectors", "chunks", "floor"}
-    assert is_timed(answer, 2)

@@ -20,8 +20,6 @@ from benchmarks.recall.session_prompts import (
     measure,
     parse_conversations,
     read_conversations,
-    table,
-    to_read,
 )
 from benchmarks.recall.sessions import Hook
 
@@ -89,28 +87,12 @@ def test_a_label_fits_a_line_with_all_of_its_patterns_in_any_order_and_case() ->
     assert talk().prompts[0].named[0].fits("白毫银针用八十度的水")
 
 
-def test_the_place_of_a_line_is_not_a_part_of_what_it_says() -> None:
-    turn = Turn(Prompt("?"), block("Eighty, see tea.md") + "\n- decision · sessions/ninety.md:4 · 八十度")
-    assert turn.lines == ["- Eighty, see tea.md ()", "- decision ·  · 八十度"]
-
-
 def test_a_prompt_is_served_by_a_line_that_fits_one_of_its_labels_and_does_not_mislead() -> None:
     silent = ["", ""]
     assert measure([held(block("八十度"), "", *silent)])["served"] == 1 / 2
     assert measure([held("", block("A thermometer was bought"), *silent)])["served"] == 1 / 2
     wrong = measure([held("", block("Ninety degrees, not eighty degrees", "kettles"), *silent)])
     assert (wrong["served"], wrong["relevant_lines"], wrong["misleading_lines"]) == (0, 0, 1 / 2)
-
-
-def test_prompts_count_apart_that_name_what_they_are_about() -> None:
-    implied = Prompt("?", implied=talk().prompts[1].implied)
-    measured = measure([held(block("八十度"), "", "", ""), [Turn(implied, "")]])
-    assert (measured["served"], measured["served_named"]) == (1 / 3, 1 / 2)
-
-
-def test_a_tolerated_line_is_worth_reading_and_serves_nothing() -> None:
-    measured = measure([held(block("The kettle is new"), "", "", "")])
-    assert (measured["served"], measured["relevant_lines"]) == (0, 1)
 
 
 def test_near_and_unrelated_prompts_are_disturbed_by_any_text_and_count_apart() -> None:
@@ -125,25 +107,6 @@ def test_what_a_line_has_said_within_five_turns_is_not_owed_again() -> None:
     assert measure([[told, *[silent] * WINDOW]])["served"] == 1
     assert measure([[told, *[silent] * (WINDOW + 1)]])["served"] == 1 / 2
     assert measure([[told], [silent]])["served"] == 1 / 2  # another session
-
-
-def test_what_cannot_be_measured_is_said_so() -> None:
-    assert set(measure([]).values()) == {None}
-    assert "| given lines that mislead | nothing to measure |" in table([])
-
-
-def test_the_table_says_how_much_was_measured() -> None:
-    told = table([held(block("八十度"), "", "", "")])
-    assert "| prompts with something worth knowing that got a line of it | 50.0% |" in told
-    assert told.endswith("1 conversations, 4 prompts, 2 owed, 1 near, 1 unrelated, 1 lines.")
-
-
-def test_a_reader_gets_each_prompt_with_its_lines_and_what_the_labels_say_of_them() -> None:
-    page = to_read([talk()], [held(block("八十度", "A cup"), block("Ninety"), "", "")])
-    for part in ("# 水壶\n", "> which did we say?\n>   90 °C\n", "    + - 八十度", "    ? - A cup", "    ! - Ninety"):
-        assert part in page
-    assert page.count("(nothing)") == 2
-    assert "> thanks\n\n(unrelated)\n" in page
 
 
 def test_the_held_out_set_has_prompts_of_every_kind_in_each_language() -> None:
@@ -212,13 +175,6 @@ def transcripts(tmp_path: Path) -> Path:
     return folder
 
 
-def test_transcripts_are_laid_where_the_client_keeps_them_with_their_times(transcripts: Path, tmp_path: Path) -> None:
-    places = session_notes.lay(transcripts, tmp_path / "home")
-    assert places == {"1a2b0000-0000-4000-8000-000000000000": "/home/li/茶馆"}
-    [copy] = (tmp_path / "home" / ".claude" / "projects" / "-home-li---").glob("*.jsonl")
-    assert copy.stat().st_mtime == 1770710460
-
-
 @pytest.mark.slow
 def test_transcripts_are_imported_and_the_hook_itself_is_asked(
     transcripts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -230,26 +186,6 @@ def test_transcripts_are_imported_and_the_hook_itself_is_asked(
         turns = session_notes.hold(talk(), hook, places)
         hook.check()
     assert [turn.prompt for turn in turns] == list(talk().prompts)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("session", ["1a2b", ""])
-def test_a_conversation_is_held_where_its_session_ran_or_in_a_folder_of_its_own(
-    session: str, monkeypatch: pytest.MonkeyPatch, transcripts: Path
-) -> None:
-    monkeypatch.setattr(Hook, "ask_in", lambda _, place, name, __: f"{place.name} {name}")
-    with session_notes.imported(transcripts) as (hook, places):
-        turns = session_notes.hold(talk()._replace(session=session), hook, places)
-    assert {turn.block for turn in turns} == {f"{'茶馆' if session else 'scratch-水壶'} 水壶"}
-
-
-def test_without_the_transcripts_it_says_so_and_fails_nothing(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert program.main(["--sessions", str(tmp_path / "nothing")]) == 0
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert told.err.startswith("skipped: the transcripts that the prompts are about are not in ")
 
 
 @pytest.mark.slow

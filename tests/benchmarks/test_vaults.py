@@ -1,15 +1,12 @@
 from __future__ import annotations
 
 import re
-import statistics
-from collections import Counter
-from datetime import date
 from functools import cache
 from pathlib import Path
 
 import pytest
 
-from benchmarks.vaults import File, files, note, some_numbers, write, write_vault
+from benchmarks.vaults import File, files, note, write, write_vault
 from memtool.index.rows import note_row
 from memtool.vault.scan import scan
 
@@ -44,11 +41,6 @@ def test_these_bytes_are_the_same_on_every_machine() -> None:
 
 
 @pytest.mark.slow
-def test_a_larger_vault_begins_with_the_notes_of_a_smaller_one() -> None:
-    assert list(files(40, seed=7)) == all_files()[: len(list(files(40, seed=7)))]
-
-
-@pytest.mark.slow
 def test_every_note_has_a_place_of_its_own_and_memtool_reads_them_all(tmp_path: Path) -> None:
     vault = write_vault(tmp_path / "vault", SIZE, seed=7)
     found = scan(vault)
@@ -69,17 +61,6 @@ def test_a_revision_changes_the_text_and_the_stamp_but_not_the_place(tmp_path: P
     assert after_ns > before_ns
 
 
-def test_no_note_comes_from_the_future() -> None:
-    # The index would rightly read it again before every search.
-    assert max(note(number).day for number in (2, 54_952, 60_002, 99_952)) < date(2026, 2, 1)
-
-
-def test_a_vault_that_is_finished_is_used_again(tmp_path: Path) -> None:
-    vault = write_vault(tmp_path / "vault", 5, seed=7)
-    kept = contents(vault)
-    assert contents(write_vault(vault, 5, seed=8)) == kept
-
-
 @pytest.mark.slow
 def test_a_vault_holds_what_real_ones_hold() -> None:
     everything = "\n".join(file.text for file in all_files())
@@ -91,30 +72,3 @@ def test_a_vault_holds_what_real_ones_hold() -> None:
     assert re.search(r"\bE\d{4}\b", everything)
     with_matter = sum(file.text.startswith("---\n") for file in notes())
     assert SIZE * 0.5 < with_matter < SIZE
-
-
-def test_half_of_the_notes_have_about_a_kilobyte_and_a_few_very_much_more() -> None:
-    lengths = sorted(len(file.text.encode()) for file in notes())
-    assert 700 < statistics.median(lengths) < 1500
-    assert lengths[-1] > 10_000
-    assert lengths[SIZE * 9 // 10] < 5_000
-
-
-def test_a_few_words_are_in_many_notes_and_most_words_are_in_hardly_any() -> None:
-    frequency = Counter(word for file in notes() for word in set(words_of(file)))
-    common = [word for word, count in frequency.items() if count > SIZE / 5]
-    rare = [word for word, count in frequency.items() if count <= 2]
-    assert {"test", "token", "deploy"}.intersection(common)
-    assert 20 < len(common) < len(frequency) / 20
-    assert len(rare) > len(frequency) / 2
-
-
-def test_some_notes_are_chosen_by_the_seed_each_once() -> None:
-    chosen = some_numbers(1_000, 10)
-    assert chosen == some_numbers(1_000, 10)
-    assert len(set(chosen)) == 10
-    assert 0 <= min(chosen) <= max(chosen) < 1_000
-
-
-def words_of(file: File) -> list[str]:
-    return re.findall(r"[a-z]+", file.text.lower())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -11,27 +10,7 @@ from claude_code.api import ScriptedApi
 from claude_code.box import Box, wait_until
 from claude_code.planted import SECRETS, leaks_in
 from claude_code.processes import processes_of
-from claude_code.script import NEVER, use
-from claude_code.tui import Tui
-
-
-def test_a_prompt_reaches_the_scripted_api_and_its_answer_the_caller(box: Box, api: ScriptedApi) -> None:
-    api.answers(["第一个答案"])
-    session = box.run(api.url, "What is 二加二?")
-    assert (session.code, session.answer) == (0, "第一个答案")
-    assert "What is 二加二?" in json.dumps(api.asked("main"), ensure_ascii=False)
-    assert [path.stem for path in box.transcripts()] == [session.id]
-
-
-def test_tools_are_used_and_hooks_without_a_shell_see_it(box: Box, api: ScriptedApi) -> None:
-    box.probe("PostToolUse", "PostToolUseFailure", "SessionEnd")
-    note = str(box.project / "note.md")
-    api.answers([use("Write", file_path=note, content="one\n"), use("Bash", command="exit 3"), "done"])
-    session = box.run(api.url, "go on", "--allowedTools", "Write Bash")
-    assert session.answer == "done"
-    assert [given["tool_input"]["file_path"] for given in box.seen("PostToolUse")] == [note]
-    assert [given["error"] for given in box.seen("PostToolUseFailure")] == ["Exit code 3"]
-    assert [given["reason"] for given in box.seen("SessionEnd")] == ["other"]
+from claude_code.script import use
 
 
 def test_the_requests_of_a_subagent_and_of_a_compaction_have_lanes_of_their_own(box: Box, api: ScriptedApi) -> None:
@@ -64,29 +43,6 @@ def test_a_process_is_found_by_its_environment_its_folder_or_its_arguments(tmp_p
         for process in (by_home, by_folder, by_argument):
             process.communicate(b"\n")
     assert not processes_of(tmp_path)
-
-
-def test_a_client_that_waits_for_its_answer_can_be_killed(box: Box, api: ScriptedApi) -> None:
-    api.answers([NEVER])
-    client = box.start(api.url, "hello")
-    api.wait_for("main")
-    assert processes_of(box.root)
-    client.kill()
-    client.communicate()
-    assert client.returncode == -9
-
-
-def test_the_interactive_client_takes_prompts_and_commands(box: Box, api: ScriptedApi) -> None:
-    box.probe("SessionStart", "SessionEnd")
-    api.answers(["first"])
-    with Tui(box, api.url) as tui:
-        tui.say("hello there")
-        api.wait_for("main")
-        tui.say("/clear")
-        box.wait_for("SessionStart", source="clear")
-        tui.say("/exit")
-        assert tui.wait() == 0
-    assert [given["reason"] for given in box.seen("SessionEnd")] == ["clear", "prompt_input_exit"]
 
 
 def test_every_secret_is_found_in_a_file_and_in_the_history_of_a_repository(tmp_path: Path) -> None:

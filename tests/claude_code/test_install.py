@@ -6,7 +6,6 @@ import json
 import subprocess
 from pathlib import Path
 
-import pytest
 from claude_code.api import ScriptedApi
 from claude_code.box import Box
 from claude_code.script import text_of, use
@@ -81,21 +80,6 @@ def test_after_one_command_a_decision_is_known_to_the_next_session_and_then_all_
     assert "sort by time" not in "\n".join(map(text_of, api.asked("main")[before]["messages"]))
 
 
-def test_uninstalling_gives_back_every_byte_and_every_mode(box: Box) -> None:
-    furnish(box.home)
-    (box.home / "dotfiles.json").write_text(OTHERS[".claude/settings.json"])
-    (box.home / ".claude" / "settings.json").unlink()
-    (box.home / ".claude" / "settings.json").symlink_to(box.home / "dotfiles.json")
-    before = tree(box.home)
-    memtool(box, "install", "claude-code", "--with", "hints", "--claude-md")
-    assert "context_search" in (box.project / "CLAUDE.md").read_text()
-    assert (box.home / ".claude" / "settings.json").is_symlink()
-    memtool(box, "uninstall", "claude-code")
-    assert tree(box.home) == before
-    assert (box.home / ".claude" / "settings.json").is_symlink()
-    assert [path.name for path in box.project.iterdir()] == [".git"]
-
-
 def test_the_client_connects_to_the_server_that_is_registered(box: Box) -> None:
     memtool(box, "install", "claude-code")
     assert "memtool mcp - ✔ Connected" in run(box, "mcp", "list")
@@ -115,16 +99,6 @@ def test_for_one_project_the_client_knows_the_server_there_and_nowhere_else(box:
     assert "No MCP server" in run(box, "mcp", "get", "memtool", folder=box.home)
     memtool(box, "uninstall", "claude-code", "--project", str(worktree))
     assert "No MCP server" in run(box, "mcp", "get", "memtool", folder=worktree)
-
-
-@pytest.mark.parametrize("kind", ["subfolder", "symlink"])
-def test_the_client_knows_the_server_of_a_project_by_whichever_name(box: Box, kind: str) -> None:
-    place = box.project / "包" if kind == "subfolder" else box.root / "link"
-    place.mkdir() if kind == "subfolder" else place.symlink_to(box.project)
-    memtool(box, "install", "claude-code", "--project", str(place))
-    assert "✔ Connected" in run(box, "mcp", "get", "memtool", folder=place)
-    memtool(box, "uninstall", "claude-code", "--project", str(place))
-    assert "memtool" not in (box.home / ".claude.json").read_text()
 
 
 def test_a_project_whose_folder_is_gone_is_taken_out(box: Box) -> None:

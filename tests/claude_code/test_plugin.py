@@ -119,41 +119,6 @@ def test_the_plugin_is_installed_from_the_clone_as_a_marketplace_and_taken_out(
     assert plugin_owner.edited() == ["project/one.ts"]
 
 
-def test_with_the_plugin_alone_a_decision_is_known_to_the_next_session(
-    box: Box, api: ScriptedApi, programs: Path
-) -> None:
-    """The home is empty but for memtool's programs; the client's own commands do the rest."""
-    client(box, "plugin", "marketplace", "add", str(CLONE))
-    client(box, "plugin", "install", "memtool@memtool")
-    copies = {path.name for path in (box.home / ".claude" / "plugins").rglob("*.py")}
-    assert copies == set()
-    said = [output for output in run_edit(box, api, "zero.ts", NO_SERVER) if "there is no vault" in output]
-    assert (len(said), "memtool init" in said[0]) == (1, True)
-    assert (programs / "memtool").exists()
-    assert box.memtool("init").code == 0
-    api.answers([use("Write", file_path=str(box.project / "one.ts"), content="text\n"), "It is in one.ts."])
-    box.run(api.url, "订单号我们用 ULID，因为它能按时间排序。", "--allowedTools", "Write", NO_SERVER)
-    box.wait_until_idle()
-    before = len(api.asked("main"))
-    api.answers(["Tests."])
-    box.run(api.url, "What is next?", NO_SERVER)
-    assert "因为它能按时间排序" in "\n".join(text_of(message) for message in api.asked("main")[before]["messages"])
-
-
-def test_where_the_settings_have_the_hooks_the_plugin_stays_silent(
-    box: Box, api: ScriptedApi, plugin_owner: Owner
-) -> None:
-    """The hooks in the settings write to a vault of their own, so that each shows what it did."""
-    other = box.home / "other"
-    plugin_owner.run("init", str(other))
-    plugin_owner.run("install", "claude-code", "--vault", str(other))
-    run_edit(box, api, "auth.ts", "--plugin-dir", str(PLUGIN), NO_SERVER)
-    assert plugin_owner.edited() == []
-    assert not plugin_owner.notes()
-    assert "auth.ts" in "".join(path.read_text() for path in (other / "daily").glob("*.md"))
-    assert len(list((other / "sessions").glob("*.md"))) == 1
-
-
 def test_with_the_plugin_and_the_installation_each_event_is_answered_once(
     box: Box, api: ScriptedApi, plugin_owner: Owner
 ) -> None:

@@ -48,18 +48,6 @@ def test_what_one_session_learned_reaches_the_prompt_of_the_next_one_once(
     assert "Remembered text" not in owner.daily()
 
 
-def test_what_the_start_of_a_session_told_is_not_given_to_its_prompts_again(
-    box: Box, api: ScriptedApi, owner: Owner
-) -> None:
-    teach(box, api, owner)
-    owner.configure()
-    api.answers(["At gate 7."])
-    box.run(api.url, ASKED)
-    told = "".join(text_of(message) for message in api.asked("main")[-1]["messages"])
-    assert told.count("gate 7, because") == 1
-    assert MARK not in told
-
-
 def test_a_line_is_taken_back_by_the_id_that_the_model_saw(box: Box, api: ScriptedApi, owner: Owner) -> None:
     session = teach(box, api, owner)
     api.answers(["At gate 7.", "Nobody knows."])

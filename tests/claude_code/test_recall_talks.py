@@ -19,8 +19,6 @@ ASKED, KNOWN = "At which gate does the zeppelin dock?", "docks at gate 7"
 ASKED_ZH, KNOWN_ZH = "飞艇用什么气体?", "飞艇的气体只用氦气"
 GATE = "areas/projects/project/knowledge/2026-03-10-gate.md"
 GATE_NOTE = f"---\ntype: knowledge\ndate: 2026-03-10\n---\n\n# Zeppelin\n\nThe zeppelin {KNOWN}.\n"
-TRACE = '  File "/srv/app/main.py", line 3, in <module>\n'
-SQL = "SELECT altitude FROM flights WHERE departed_at > now() - interval '1 day' ORDER BY altitude DESC;\n"
 
 
 @pytest.fixture
@@ -96,55 +94,6 @@ def test_after_a_compaction_session_start_and_memories_come_back_and_its_summari
     assert "silver" in blocks(api.asked("compact")[0], "pre-compact")[0]
     after = api.asked("main")[-1]
     assert (len(blocks(after, "session-start")), given(after)) == (1, 1)
-
-
-def test_two_sessions_at_once_keep_two_ledgers(box: Box, api: ScriptedApi, knowing: Owner) -> None:
-    assert knowing.vault.is_dir()
-    with Talk(box, api.url) as one, Talk(box, api.url) as other:
-        one.say(ASKED)
-        other.say(ASKED)
-        one.say("Where does the zeppelin dock, did you say?")
-        other.say("Where does the zeppelin dock, did you say?")
-    assert [given(body) for body in api.asked("main")] == [1, 1, 1, 1]
-
-
-def test_prompts_that_are_hardly_prompts_are_answered(box: Box, api: ScriptedApi, knowing: Owner) -> None:
-    assert knowing.vault.is_dir()
-    odd = ["😀" * 5_000, SQL * 10_000, TRACE * 20_000, f"{TRACE * 20_000}\n{ASKED}"]
-    with Talk(box, api.url) as talk:
-        told = [event for prompt in odd for event in talk.say(prompt)]
-    assert failures(told) == []
-    assert [given(body) for body in api.asked("main")] == [0, 0, 0, 1]
-
-
-def test_a_vault_that_goes_and_comes_back_in_the_middle_of_a_session_is_silence(
-    box: Box, api: ScriptedApi, knowing: Owner
-) -> None:
-    with Talk(box, api.url) as talk:
-        talk.say("hello")
-        wait_for_worker(box)
-        away = knowing.vault.rename(box.root / "away")
-        told = talk.say(ASKED)
-        assert not knowing.vault.exists()
-        away.rename(knowing.vault)
-        told += talk.say(ASKED)
-    assert failures(told) == []
-    assert [given(body) for body in api.asked("main")] == [0, 0, 1]
-    box.wait_until_idle()
-    assert {problem.split(" at ")[0] for problem in knowing.problems()} == {"there is no vault"}
-    next((box.home / ".cache" / "memtool").rglob("hook.log")).unlink()
-
-
-def test_an_index_that_is_missing_and_then_rebuilt_is_used_once_it_is_there(
-    box: Box, api: ScriptedApi, owner: Owner
-) -> None:
-    write(owner, GATE, GATE_NOTE)
-    with Talk(box, api.url) as talk:
-        told = talk.say(ASKED)
-        owner.run("index", "--rebuild")
-        told += talk.say(ASKED)
-    assert failures(told) == []
-    assert given(api.asked("main")[-1]) == 1
 
 
 HOSTILE = (

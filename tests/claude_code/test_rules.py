@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-
 from claude_code.api import ScriptedApi
 from claude_code.box import Box
 from claude_code.owner import Owner
@@ -55,24 +53,6 @@ def test_the_words_come_with_the_first_request_an_areas_rule_with_its_files_and_
     box.run(api.url, "hello")
     assert "Remembered notes" not in said(api)[-1]
     assert not (box.home / ".claude" / "rules").exists()
-
-
-def test_a_trigger_that_was_changed_by_hand_is_known_to_the_session_after_the_next(
-    box: Box, api: ScriptedApi, owner: Owner
-) -> None:
-    summary = owner.vault / "areas" / "tools" / "sql" / "summary.md"
-    summary.parent.mkdir(parents=True)
-    summary.write_text(SUMMARY.replace("checkout", "结账"))
-    for _ in range(2):
-        api.answers(["done"])
-        box.run(api.url, "hello")
-        box.wait_until_idle()
-    assert "`结账`, `支付`" in said(api)[-1]
-    assert "结账" in (owner.vault / "rules" / "memory-loader.md").read_text()
-    log = subprocess.run(
-        ["git", "-C", str(owner.vault), "log", "--format=%s"], capture_output=True, text=True, check=True
-    )
-    assert log.stdout.count("route: update rules/memory-loader.md") == 1
 
 
 def test_globs_mean_to_us_what_they_mean_to_the_client(box: Box, api: ScriptedApi) -> None:

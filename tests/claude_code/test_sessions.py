@@ -6,20 +6,18 @@ Prompts, answers and tools hold secrets of all kinds; `owner` looks for them in 
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import threading
 from dataclasses import replace
 
 from claude_code.api import ScriptedApi
-from claude_code.box import Box, finish
+from claude_code.box import Box
 from claude_code.owner import Owner
 from claude_code.planted import ALL_OF_THEM, SECRETS, leaks
 from claude_code.processes import processes_of
 from claude_code.script import NEVER, Turn, use
 from claude_code.tui import Tui
 
-from memtool.redaction import CONTEXT_TAG
 from memtool.vault.sessions import SessionNote
 
 TOOLS = ("--allowedTools", "Write Edit Bash Agent")
@@ -82,28 +80,6 @@ def test_edits_become_daily_lines_but_those_of_the_vault_and_the_session_a_note(
     assert told == [(event, 0, "") for event in ("SessionStart", "UserPromptSubmit", *["PostToolUse"] * 5, "Stop")]
 
 
-def test_a_chinese_session_becomes_a_chinese_note(box: Box, api: ScriptedApi, owner: Owner) -> None:
-    settings = owner.vault / "memtool.toml"
-    settings.write_text('language = "zh"\n' + settings.read_text())
-    github = SECRETS["GitHub"]
-    api.answers([
-        writes(box, "支付/回调.py", f"密钥 = '{github}'\n"),
-        use("Bash", command="echo '数据库连接超时' >&2; exit 1", description="运行测试"),
-        edits(box, "支付/回调.py", "密钥", "口令"),
-        f"已经修复支付回调的签名校验。我们决定用数据库锁代替内存锁,因为服务有多个实例。密钥是{github},不要外传。",
-    ])  # fmt: skip
-    session = box.run(api.url, f"支付回调的签名校验失败了,请修复。令牌:{github}。\n{ALL_OF_THEM}", *TOOLS)
-    box.wait_until_idle()
-    assert set(owner.edited()) == {"project/支付/回调.py"}
-    note = owner.notes()[session.id]
-    assert "签名校验" in head_of(note)
-    assert note.draft.files == ("支付/回调.py",)
-    assert "\n## 已完成\n" in owner.text_of(session.id)
-    assert "\n**文件**: 支付/回调.py\n" in owner.text_of(session.id)
-    assert re.search(r"\nupdated: \d{4}-\d\d-\d\d \d\d:\d\d\n", owner.text_of(session.id))
-    assert "数据库锁" in owner.text_of(session.id)
-
-
 def test_a_resumed_session_has_one_note_that_grows_and_keeps_what_its_owner_wrote(
     box: Box, api: ScriptedApi, owner: Owner
 ) -> None:
@@ -162,22 +138,6 @@ def test_a_subagent_is_part_of_its_session(box: Box, api: ScriptedApi, owner: Ow
     assert "helper write the tests" in head_of(owner.notes()[session.id])
 
 
-def test_two_sessions_at_once_in_one_project_lose_nothing(box: Box, api: ScriptedApi, owner: Owner) -> None:
-    with ScriptedApi() as other_api:
-        sessions = []
-        for one, name in ((api, "left"), (other_api, "right")):
-            turns = [writes(box, f"{name}{number}.py") for number in range(4)]
-            one.answers([*turns, f"All of {name} is written."])
-            sessions.append(box.start(one.url, f"Write the {name} half {ALL_OF_THEM}", *TOOLS))
-        left, right = map(finish, sessions)
-        box.wait_until_idle()
-    wanted = {f"project/{name}{number}.py" for name in ("left", "right") for number in range(4)}
-    assert sorted(owner.edited()) == sorted(wanted)
-    assert set(owner.notes()) == {left.id, right.id}
-    assert "left half" in head_of(owner.notes()[left.id])
-    assert "right half" in head_of(owner.notes()[right.id])
-
-
 def test_a_session_that_was_killed_is_recovered_at_the_next_start(box: Box, api: ScriptedApi, owner: Owner) -> None:
     api.answers([after_worker(box, writes(box, "half.py")), NEVER])
     client = box.start(api.url, f"Rewrite the importer {ALL_OF_THEM}", *TOOLS)
@@ -213,18 +173,6 @@ def test_clear_ends_one_session_and_begins_another(box: Box, api: ScriptedApi, o
     assert set(owner.notes()) == {first, second}
     assert "parser" in head_of(owner.notes()[first])
     assert "lexer" in head_of(owner.notes()[second])
-
-
-def test_what_memtool_told_the_agent_is_not_captured_again(box: Box, api: ScriptedApi, owner: Owner) -> None:
-    told = f"<{CONTEXT_TAG}>The old memory speaks of zeppelins.</{CONTEXT_TAG}>"
-    box.hook("SessionStart", "echo", told)
-    box.hook("UserPromptSubmit", "echo", told)
-    api.answers([f"The memory says: {told} So it is.", "done"])
-    session = box.run(api.url, f"{told} Look at the lexer and mend what is broken.")
-    box.wait_until_idle()
-    assert "zeppelins" in json.dumps(api.asked("main")[0]["messages"])
-    assert "lexer" in owner.text_of(session.id)
-    assert not [path for path in owner.vault.rglob("*") if path.is_file() and b"zeppelins" in path.read_bytes()]
 
 
 def test_after_uninstalling_nothing_is_written_and_other_hooks_still_run(box: Box, api: ScriptedApi) -> None:
@@ -275,14 +223,3 @@ def test_a_model_writes_the_note_through_the_client_itself(box: Box, api: Script
     assert [len(box.seen(event)) for event in ("SessionStart", "UserPromptSubmit", "Stop", "SessionEnd")] == [1] * 4
     assert [path.stem for path in box.transcripts()] == list(owner.notes()) == [session.id]
     assert "claude" in owner.run("capture", "--usage")
-
-
-def test_a_model_is_asked_once_for_a_session_of_one_turn(box: Box, api: ScriptedApi, owner: Owner) -> None:
-    owner.configure(f'[llm]\nwriter = "claude"\nclaude_command = "{box.client}"\n')
-    line = {"turn": 1, "text": "Access tokens live 24 hours"}
-    answer = json.dumps({"title": "Login tokens live longer: 24 hours", "findings": [line]})
-    # The worker of the session's start has all the time it wants, and must find nothing to do.
-    api.answers([after_worker(box, writes(box, "auth.ts")), "Access tokens live 24 hours now."], plain=[answer] * 3)
-    box.run(api.url, "Make login tokens live longer", *TOOLS)
-    box.wait_until_idle()
-    assert len(api.asked("plain")) == 1

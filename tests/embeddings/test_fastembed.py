@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import subprocess
@@ -56,13 +55,6 @@ def test_a_folder_alone_is_enough(model: Path, opened: Open) -> None:
     assert embedder.scripts == {"latin"}
 
 
-@pytest.mark.slow
-def test_words_of_one_meaning_are_near(model: Path, opened: Open) -> None:
-    embedder = opened(model)
-    assert _like(embedder, "automobile", "the car") > 0.8
-    assert _like(embedder, "automobile", "database") < 0.6
-
-
 def test_vectors_have_length_1_and_come_in_the_order_of_the_texts(model: Path, opened: Open) -> None:
     embedder = opened(model, batch=3)
     texts = [
@@ -74,10 +66,6 @@ def test_vectors_have_length_1_and_come_in_the_order_of_the_texts(model: Path, o
     np.testing.assert_allclose(np.linalg.norm(together, axis=1), 1, atol=1e-5)
     for text, vector in zip(texts, together, strict=True):
         np.testing.assert_allclose(embedder.embed_notes([text])[0], vector, atol=1e-5)
-
-
-def test_no_texts_are_no_rows(model: Path, opened: Open) -> None:
-    assert opened(model).embed_notes([]).shape == (0, 16)
 
 
 @pytest.mark.slow
@@ -107,10 +95,6 @@ def test_two_folders_with_one_name_are_not_confused(tmp_path: Path, opened: Open
     assert [one.embed_query("car").shape, two.embed_query("car").shape] == [(16,), (24,)]
 
 
-def test_the_same_folder_opens_twice(model: Path, opened: Open) -> None:
-    np.testing.assert_array_equal(opened(model).embed_query("car"), opened(model).embed_query("car"))
-
-
 @pytest.mark.parametrize("file", ["model.onnx", "tokenizer.json"])
 def test_a_replaced_model_is_another_model(tmp_path: Path, model: Path, opened: Open, file: str) -> None:
     before = opened(model)
@@ -123,11 +107,6 @@ def test_the_dimension_may_be_stated_and_must_then_be_right(model: Path, opened:
     for _ in "before and after it is remembered":
         with pytest.raises(BadSetting, match=r"is 384, but the model 'tiny' makes vectors of 16"):
             opened(model, dimension=384)
-
-
-def test_a_config_that_lies_about_the_dimension_is_not_believed(model: Path, opened: Open) -> None:
-    (model / "config.json").write_text(json.dumps({"hidden_size": 384, "pad_token_id": 0}), encoding="utf-8")
-    assert opened(model).dimension == 16
 
 
 def test_languages_that_are_stated_are_believed(model: Path, opened: Open) -> None:
@@ -149,15 +128,6 @@ def test_what_was_learned_about_a_model_is_remembered(
     monkeypatch.setattr("memtool.embeddings.fastembed.Network.run", lambda *_, **__: pytest.fail("run again"))
     after = opened(model)
     assert (after.name, after.dimension, after.scripts) == (before.name, before.dimension, before.scripts)
-
-
-@pytest.mark.parametrize("content", ["", "{", "[]", '{"dimension": 0, "scripts": ["latin"]}', '{"dimension": 16}'])
-def test_a_torn_memory_of_a_model_is_learned_anew(tmp_path: Path, model: Path, opened: Open, content: str) -> None:
-    opened(model)
-    [card] = (tmp_path / "cache" / "model_cards").iterdir()
-    card.write_text(content, encoding="utf-8")
-    assert opened(model).dimension == 16
-    assert json.loads(card.read_text(encoding="utf-8"))["dimension"] == 16
 
 
 def test_a_cache_that_cannot_be_written_is_no_obstacle(tmp_path: Path, model: Path, opened: Open) -> None:

@@ -24,10 +24,6 @@ def test_some_want_an_instruction_before_the_query_only(model: str) -> None:
     assert note == ""
 
 
-def test_a_chinese_model_is_instructed_in_chinese() -> None:
-    assert prefixes_of("BAAI/bge-small-zh-v1.5")[0].startswith("为这个句子")
-
-
 @pytest.mark.parametrize("model", ["all-MiniLM-L6-v2", "BAAI/bge-m3", "text-embedding-3-small", ""])
 def test_most_models_want_nothing(model: str) -> None:
     assert prefixes_of(model) == ("", "")

@@ -8,8 +8,6 @@ import numpy as np
 import pytest
 from scripted_embeddings import Answer, EmbeddingServer, answer, embeddings, refusal, serve_embeddings
 
-from memtool.embeddings import open_embedder
-from memtool.embeddings.known_scripts import ALL_SCRIPTS
 from memtool.embeddings.openai import OpenAIEmbedder
 from memtool.errors import BadSetting, MemtoolError, ProviderFailed
 from memtool.settings.sections import EmbeddingSettings
@@ -67,11 +65,6 @@ def test_the_request_is_what_the_protocol_says(opened: Open, server: EmbeddingSe
     assert server.requests[0].headers["Content-Type"] == "application/json"
 
 
-def test_a_local_server_needs_no_key(opened: Open, server: EmbeddingServer) -> None:
-    opened(key="").embed_query("a")
-    assert "Authorization" not in server.requests[0].headers
-
-
 def test_empty_texts_and_lone_surrogates_are_made_sendable(opened: Open, server: EmbeddingServer) -> None:
     opened().embed_notes(["", "a\ud800b"])
     assert server.requests[0].question["input"] == [" ", "a?b"]
@@ -89,16 +82,6 @@ def test_the_dimension_comes_from_the_first_answer_and_is_remembered(opened: Ope
     assert len(server.requests) == 1
     assert opened().dimension == 16
     assert len(server.requests) == 1
-
-
-def test_opening_sends_nothing(opened: Open, server: EmbeddingServer) -> None:
-    embedder = opened()
-    assert (embedder.name, embedder.scripts) == (f"tiny at {server.base_url}/embeddings", ALL_SCRIPTS)
-    assert server.requests == []
-
-
-def test_languages_may_be_stated(opened: Open) -> None:
-    assert opened(languages="en").scripts == {"latin"}
 
 
 @pytest.mark.slow
@@ -155,14 +138,6 @@ def test_it_waits_as_long_as_it_is_asked_to(
     server.answers.append(refusal(429, {"Retry-After": asked}))
     opened().embed_notes(["a"])
     assert pauses == [waited]
-
-
-def test_it_does_not_wait_for_an_hour(opened: Open, server: EmbeddingServer, pauses: list[float]) -> None:
-    server.answers.append(refusal(429, {"Retry-After": "3600"}))
-    with pytest.raises(ProviderFailed) as caught:
-        opened().embed_notes(["a"])
-    assert "3600 seconds" in caught.value.hint
-    assert pauses == []
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 422])
@@ -264,9 +239,3 @@ def test_a_model_must_be_named(opened: Open) -> None:
 def test_a_host_name_that_no_resolver_takes_is_one_sentence(opened: Open) -> None:
     with pytest.raises(MemtoolError, match="cannot be reached"):
         opened(base_url=f"http://127.0.0.1.{'a' * 70}.invalid/v1").embed_query("a")
-
-
-def test_it_is_opened_by_its_name(server: EmbeddingServer, tmp_path: Path) -> None:
-    settings = EmbeddingSettings(provider="openai", model="tiny", base_url=server.base_url)
-    embedder = open_embedder(settings, KEY, tmp_path, may_download=False)
-    assert embedder.embed_notes(["a"]).shape == (1, 16)

@@ -145,25 +145,6 @@ def test_it_asks_a_second_time_after_as_long_as_it_is_told_to_wait(
     assert provider.timeouts == [30, 30 - 1 - waited]  # in all, still thirty seconds
 
 
-@pytest.mark.slow
-def test_it_does_not_ask_a_third_time(run: Run, time: Time) -> None:
-    provider = Scripted(time, Unavailable("busy"), Unavailable("still busy"), "7")
-    assert run(provider).reasons == ("claude: still busy",)
-
-
-@pytest.mark.parametrize("asked", [28.5, 30.0, 3600.0])
-def test_it_does_not_wait_longer_than_there_is_time(run: Run, time: Time, asked: float) -> None:
-    provider = Scripted(time, Unavailable("busy", asked), "7")
-    assert run(provider).reasons == ("claude: busy",)
-    assert time.pauses == []
-
-
-def test_other_failures_are_not_repeated(run: Run, time: Time) -> None:
-    provider = Scripted(time, Wasted("cut off", 10), "7")
-    assert run(provider).value is None
-    assert len(provider.timeouts) == 1
-
-
 def test_a_spent_budget_ends_the_chain(run: Run, time: Time, vault: Vault) -> None:
     assert run(Scripted(time, "7"), daily_tokens=20).value == 7
     never = Scripted(time, "8")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from importlib.util import find_spec
 from typing import Any
 
@@ -24,8 +24,6 @@ KEY = "sk-very-secret-4711"
 REQUEST = Request("You keep the memory.", "What happened? 发生了什么？", max_tokens=777)
 PATIENT = 20.0  # seconds; nothing here takes that long
 SOON = 0.3
-
-Opened = Callable[..., Provider]
 
 
 @pytest.fixture
@@ -83,11 +81,6 @@ def test_the_request_to_a_compatible_endpoint_is_what_the_protocol_says(server: 
         "messages": [{"role": "system", "content": REQUEST.system}, {"role": "user", "content": REQUEST.prompt}],
     }  # fmt: skip
     assert asked.headers["Authorization"] == f"Bearer {KEY}"
-
-
-def test_a_local_model_needs_no_key(server: ModelServer) -> None:
-    opened("openai", server, key="").complete(REQUEST, PATIENT)
-    assert "Authorization" not in server.requests[0].headers
 
 
 def test_without_a_key_anthropic_is_missing(server: ModelServer) -> None:
@@ -187,13 +180,6 @@ def test_a_connection_that_breaks_is_unavailable(provider: Provider, server: Mod
 def test_an_answer_without_an_end_is_cut_short(provider: Provider, server: ModelServer, status: int) -> None:
     server.replies.append(behaving("endless", status))
     with pytest.raises(ProviderFailed):
-        provider.complete(REQUEST, PATIENT)
-
-
-def test_a_server_that_is_not_there_is_unavailable(name: str) -> None:
-    with serve_models() as gone:
-        provider = opened(name, gone)
-    with pytest.raises(Unavailable, match="cannot be reached"):
         provider.complete(REQUEST, PATIENT)
 
 

@@ -108,9 +108,3 @@ def test_what_a_session_s_start_gives_is_told_rules_and_decisions_first(
     unknown.mkdir()
     elsewhere = agent.call("context_load", project_path=str(unknown)).fields
     assert (elsewhere["registered"], len(elsewhere["rules"])) == (False, 2)
-
-
-@pytest.mark.parametrize("profile", ["context", "memory", "all"])
-def test_an_agent_is_told_to_load_the_context_first(desk: Desk, profile: str) -> None:
-    server = make_server(profile, lambda _folder: desk.work)
-    assert ("call context_load first" in (server.instructions or "")) == (profile != "memory")

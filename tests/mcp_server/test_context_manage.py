@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from urllib.parse import quote
 
 import pytest
 from desk import Desk
@@ -150,19 +149,3 @@ def test_a_folder_that_never_was_makes_no_project(desk: Desk, agent: Agent, shop
     Path(shop).rmdir()
     agent.call("context_save", project_path=shop, entries=[{"type": "todo", "content": "document the login"}])
     assert "document the login" in desk.read("areas/projects/shop/todos.md")
-
-
-@pytest.mark.slow
-def test_a_target_may_be_the_uri_of_a_resource(desk: Desk, agent: Agent, shop: str) -> None:
-    note = desk.remember("# 部署\n\n周二部署。", kind="knowledge").memory.path
-    uri = f"memtool://notes/{quote(note)}"
-    refused = agent.call("context_manage", project_path=shop, action="update", target=f"{uri}@00000000", content="x")
-    assert refused.is_error
-    assert note in refused
-    assert f"archived: {note}" in agent.call("context_manage", project_path=shop, action="delete", target=uri)
-    made = agent.call("context_manage", project_path=shop, action="init_project", content="A shop.")
-    assert not made.is_error
-    answer = agent.call(
-        "context_manage", project_path=shop, action="update", target="memtool://projects/shop", content="x"
-    )
-    assert "areas/projects/shop/summary.md@" in answer

@@ -31,13 +31,6 @@ def test_a_fact_that_a_newer_one_contradicts_is_marked(desk: Desk, agent: Agent,
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("query", ["解密失败", "为什么解密失败 E0308"])
-def test_chinese_is_found(desk: Desk, agent: Agent, shop: str, query: str) -> None:
-    desk.remember("解密失败是因为密钥轮换，错误码 E0308。", category="bug")
-    assert "密钥轮换" in agent.call("context_search", project_path=shop, query=query)
-
-
-@pytest.mark.slow
 def test_another_project_is_found_only_where_it_is_asked_for(desk: Desk, agent: Agent, shop: str) -> None:
     desk.remember("The deploy key of the bank is rotated monthly.", project="bank")
     desk.remember("Deploy keys are ED25519 everywhere.", project="")

@@ -13,7 +13,6 @@ from memtool.memory.search import search_memories
 from memtool.recall.answers.likelihood import weighed
 from memtool.recall.ledger import key_of
 from memtool.recall.uses import count_uses
-from memtool.vault.kinds import CATEGORIES
 
 
 @pytest.fixture(autouse=True)
@@ -47,17 +46,6 @@ def test_a_memory_is_stored_once_for_its_text_and_category(desk: Desk, agent: Ag
     assert [(fact.category, fact.author) for fact in desk.facts()] == [
         ("decision", "agent"), ("general", "agent"), ("decision", "agent"),
     ]  # fmt: skip
-
-
-@pytest.mark.slow
-def test_what_is_the_user_s_is_known_in_every_project(desk: Desk, agent: Agent, tmp_path: Path) -> None:
-    agent.call("memory_store", text="I prefer tabs over spaces.", category="preference")
-    agent.call("memory_store", text="The shop listens on port 8080.", category="configuration")
-    assert [fact.fact for fact in desk.facts("areas/global/facts.json")] == ["I prefer tabs over spaces."]
-    desk.folder = tmp_path / "bank"
-    desk.folder.mkdir()
-    assert "tabs" in agent.call("memory_search", query="tabs or spaces")
-    assert "8080" not in agent.call("memory_search", query="port of the service")
 
 
 @pytest.mark.slow
@@ -129,12 +117,6 @@ def test_what_happened_around_a_memory_is_told_in_order_and_within_reach(desk: D
     assert f'"The API listens on port 8080." [{fact}]' in lines[1]
     assert "documented" in agent.call("memory_timeline", around="login documented", before=0)
     assert agent.call("memory_timeline", around="nothing of that sort").is_error
-
-
-def test_each_category_can_be_stored_and_weighs_something(agent: Agent) -> None:
-    tools = {tool.name: tool for tool in agent.do(lambda client: client.list_tools()).tools}
-    offered = tools["memory_store"].input_schema["properties"]["category"]["enum"]
-    assert tuple(offered) == (*CATEGORIES, "other")
 
 
 def test_memory_search_scores_by_the_table_of_prompts_and_the_service(desk: Desk) -> None:

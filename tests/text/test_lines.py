@@ -28,12 +28,6 @@ def test_a_brief_text_fits_on_one_line_and_is_never_lost(text: str, limit: int) 
     assert brief("订单号\n用 ULID", 40) == "订单号 用 ULID"
 
 
-@pytest.mark.slow
-@given(anything, anything)
-def test_widths_add_up(one: str, other: str) -> None:
-    assert width(one + other) == width(one) + width(other)
-
-
 @given(anything)
 def test_one_line_is_one_clean_line(text: str) -> None:
     line = one_line(text)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from hypothesis import given, strategies as st
 
-from memtool.text.merging import Clean, Conflict, lines_of, merge_lines
+from memtool.text.merging import Clean, Conflict, merge_lines
 
 LINES = st.lists(st.sampled_from(["a\n", "b\n", "红\n", "绿\n", "\n"]), max_size=8)
 
@@ -14,10 +14,6 @@ def merged(base: str, ours: str, theirs: str) -> list[str]:
 
 def test_changes_in_different_places_are_both_made() -> None:
     assert " ".join(merged("1 2 3 4 5", "1 zwei 3 4 5", "1 2 3 4")) == "1 zwei 3 4"
-
-
-def test_changes_side_by_side_are_independent() -> None:
-    assert " ".join(merged("1 2 3", "1 3", "1 2 新 3")) == "1 新 3"
 
 
 def test_two_insertions_at_one_place_and_two_changes_of_one_line_are_conflicts() -> None:
@@ -37,13 +33,6 @@ def test_what_one_side_left_alone_is_as_the_other_has_it(base: list[str], side: 
 
 
 @given(LINES, LINES, LINES)
-def test_the_sides_may_change_places(base: list[str], ours: list[str], theirs: list[str]) -> None:
-    swapped = [part if isinstance(part, Clean) else Conflict(part.base, part.theirs, part.ours)
-               for part in merge_lines(base, theirs, ours)]  # fmt: skip
-    assert merge_lines(base, ours, theirs) == swapped
-
-
-@given(LINES, LINES, LINES)
 def test_no_line_that_a_side_added_is_lost(base: list[str], ours: list[str], theirs: list[str]) -> None:
     said = [
         line
@@ -51,9 +40,3 @@ def test_no_line_that_a_side_added_is_lost(base: list[str], ours: list[str], the
         for line in (part.lines if isinstance(part, Clean) else (*part.ours, *part.theirs))
     ]
     assert {line for line in (*ours, *theirs) if line not in base} <= set(said)
-
-
-@given(st.text())
-def test_the_lines_of_a_text_are_the_text(text: str) -> None:
-    assert "".join(lines_of(text)) == text
-    assert all(line.endswith("\n") for line in lines_of(text)[:-1])

@@ -14,10 +14,6 @@ def test_letters_of_scripts_without_spaces_are_known() -> None:
     assert [char for char in "密碼々か゛カ한ㄱไທမក⺀豈ｶ𠀀" if not is_unspaced(char)] == []
 
 
-def test_letters_digits_signs_and_punctuation_are_no_such_letters() -> None:
-    assert [char for char in "aéяΩ1_-。、「Ａ！😀 \u0dff\u0f00" if is_unspaced(char)] == []
-
-
 def test_ideographs_have_a_meaning_each() -> None:
     assert all(map(is_ideograph, "密碼한𠀀"))
     assert not any(map(is_ideograph, "かカaไ々。"))

@@ -1,10 +1,5 @@
 from __future__ import annotations
 
-import re
-
-from hypothesis import given, strategies as st
-
-from memtool.text.scripts import UNSPACED, is_unspaced
 from memtool.text.similarity import are_alike, is_said, trigrams, words
 
 
@@ -14,13 +9,6 @@ def test_words_are_those_that_tell_something() -> None:
     assert words("!? 。") == frozenset()
 
 
-@given(st.text(st.sampled_from("解密か한กa1 _。，ー　\U00020000é"), max_size=20) | st.text(max_size=20))
-def test_pairs_are_those_of_scripts_without_spaces(text: str) -> None:
-    folded = text.casefold()
-    pairs = {pair for pair in words(text) if all(map(is_unspaced, pair))}
-    assert pairs == set(re.findall(f"(?=([{UNSPACED}]{{2}}))", folded))
-
-
 def test_what_is_said_in_other_order_is_said() -> None:
     long = words("the retry of the gateway charges customers twice, 令牌过期")
     assert is_said(words("customers twice: the gateway retry"), [long])
@@ -28,11 +16,6 @@ def test_what_is_said_in_other_order_is_said() -> None:
     assert not is_said(words("令牌有效期为二十四小时"), [long])
     assert not is_said(words("the build of the gateway is slow today"), [long])
     assert not is_said(words("…"), [long])
-
-
-@given(st.text(max_size=80))
-def test_every_text_with_words_says_itself(text: str) -> None:
-    assert is_said(words(text), [words(text)], 1.0) == bool(words(text))
 
 
 def test_texts_are_alike_by_three_letters_at_a_time() -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from memtool.text.lines import one_line
-from memtool.text.statements import bounded, is_machine_text, plain, prose, sentences, statements
+from memtool.text.statements import is_machine_text, plain, prose, sentences, statements
 
 anything = st.text(st.characters(exclude_categories=()), max_size=400)
 
@@ -118,12 +118,6 @@ def test_statements_are_single_clean_lines(text: str) -> None:
     assert all(each.text == one_line(each.text) and each.text for each in statements(text))
 
 
-@pytest.mark.slow
-@given(anything, st.integers(3, 100))
-def test_a_bounded_text_is_not_much_longer(text: str, longest: int) -> None:
-    assert len(bounded(text, longest)) <= longest + 2
-
-
 @pytest.mark.parametrize(
     "line", ["npm install --save-dev jest", "    at run (index.js:10:5)", "{", "$ ls -l", "│ a │ b │ c │"]
 )
@@ -185,11 +179,6 @@ def test_a_row_of_a_table_names_its_columns() -> None:
     ]
     assert statements("| a | row | without | a head |") == []
     assert "conflict" not in prose(f"why does it do this?\n{text}")
-
-
-@pytest.mark.parametrize("banner", ["◆ Spawning researcher...", "BUILD ► RESEARCHING PHASE 12", "● 正在启动服务"])
-def test_banners_say_nothing(banner: str) -> None:
-    assert statements(banner) == []
 
 
 @pytest.mark.parametrize(
