@@ -34,7 +34,7 @@ _BELOW = r"(?:[|>][+-]?)?[ \t]*\r?\n(?:[ \t]*\r?\n)?[ \t]{0,40}(?:[->*][ \t])?(?
 _REST = r"[A-Za-z0-9_-]{0,64}+"
 _USER = (
     r"(?i:user(?:name)?|log ?in|account|benutzer(?:name)?|konto|用户名?|用戶|账号|帐号|账户)[^\n]{1,64}?"
-    r"(?:[,;/，；、|]|\n)[\s\"']{0,16}(?:[a-zA-Z]{1,12}[ \t])?\Z"
+    r"(?:[,;/，；、|]|\n| and | und )[\s\"']{0,16}(?:[a-zA-Z]{1,12}[ \t])?\Z"
 )
 _MORE = rf"[ \t]{{1,3}}([A-Za-zÀ-ÿ]+|(?![了吧啊哦])[{CJK}])"
 _QUOTE = rf"[rbfuRBFU]{{0,2}}([{''.join(_CLOSING)}])"
@@ -99,7 +99,10 @@ def _value_behind(text: str, place: int, name: str, secret: Secret) -> Finding |
         if of and is_grammar(of[1]) and of[1].lower() not in {"from", "von", *_values()}
         else None
     )
-    return _value_in(text, gap, "", secret) if gap and gap.lastgroup in {"assigned", *_SAID} else None
+    found = _value_in(text, gap, "", secret) if gap and gap.lastgroup in {"assigned", *_SAID} else None
+    # "the secret of good design is restraint" tells none
+    is_word = found is not None and secret.kind == "secret" and text[found.start : found.end].isalpha()
+    return None if is_word else found
 
 
 def _value_in(text: str, gap: re.Match[str], name: str, secret: Secret) -> Finding | None:
@@ -181,9 +184,7 @@ def _form(text: str, gap: re.Match[str], name: str, *, is_quoted: bool) -> Form:
         return Form.ENVIRONMENT
     if is_quoted:
         is_set = (
-            kind != "next"
-            or gap[0][0] == "("
-            or compiled(_SETTING).search(text, max(gap.start() - _NEAR, 0), gap.start())
+            kind != "next" or "(" in gap[0] or compiled(_SETTING).search(text, max(gap.start() - _NEAR, 0), gap.start())
         )
         return Form.LITERAL if is_set else Form.PROSE
     if kind == "assigned" and not gap["below"]:
@@ -224,13 +225,15 @@ def _gap() -> re.Pattern[str]:
         "annotated": r"[ \t]{0,8}:?[ \t]{0,4}[A-Za-z*&\[\]][\w.*&\[\]|<> ]{0,40}?[ \t]{0,4}"
         rf"=[ \t]{{0,8}}{_QUOTED}",
         # name: PASSWORD … value: …
-        "listed": r"[\"']?[ \t]{0,4}[,;]?\s{0,24}[\"']?value[\"']?[ \t]{0,4}[:=][ \t]{0,8}",
+        "listed": r"[\"']?[ \t]{0,4}[,;]?\s{0,24}[\"']?(?:value|ParameterValue)[\"']?[ \t]{0,4}[:=][ \t]{0,8}",
         # in XML, in a property list, in a part of a form
         "tagged": r"\"?(?:</key>\s{0,24}<string)?>(?=[^<>\n]{1,256}</)|\"\r?\n\r?\n(?=[^\s<>])",
         "assigned": rf"(?:[（(][^（()）\n]{{1,20}}[)）])?{_CLOSING_SIGNS}[ \t]{{0,16}}{_SIGN}{_OPENING}[ \t]{{0,32}}"
-        rf"(?:[\[(]\s{{0,24}}(?=[\"']))?(?P<below>{_BELOW})?{_OPENING}",
+        rf"(?:(?i:crypt|encode|hashpw|password|md5)?[\[(]\s{{0,24}}(?=[bB]?[\"']))?(?P<below>{_BELOW})?{_OPENING}",
         # the next argument: get("PASSWORD", "…"); or the first: set_password("…")
-        "next": rf"[\"'],[ \t]{{0,4}}{_QUOTED}|\([ \t]{{0,4}}{_QUOTED}",
+        # in the text that names an element of a page: fill("#password", …), get("input[name=password]").type(…)
+        "next": rf"[\"'\])]{{1,3}},[ \t]{{0,4}}{_QUOTED}|\([ \t]{{0,4}}{_QUOTED}"
+        rf"|[\"'\])]{{2,4}}\.(?:fill|type|send_keys|sendKeys|setValue|set_value)\({_QUOTED}",
         # 密码（…）
         "bracketed": r"(?<=[^\x00-\x7f])[（(](?=[^\s（()）]{4,64}[)）])",
         "in_table": rf"{_CLOSING_SIGNS}[ \t]{{0,12}}\|[ \t]{{1,12}}",
@@ -241,8 +244,8 @@ def _gap() -> re.Pattern[str]:
         # the password changed to …
         "changed": r"[ \t](?:(?:was|got|has been)[ \t])?"
         rf"(?:set|reset|[^\W\d_]{{2,16}}(?:ed|t|en))[ \t](?:{is_value})[ \t]{{1,4}}",
-        "said_in_cjk": rf"[ \t]{{0,2}}(?:[{HAN}]{{0,6}}?[是为為成叫用到作](?:了|：|:)?|[はを는은가이를을])"
-        r"[ \t]{0,2}",
+        "said_in_cjk": rf"[ \t]{{0,2}}(?:(?:[{HAN}]{{0,6}}?[是为為成]|[{HAN}]{{0,3}}?[叫用到作])(?:了|：|:)?"
+        r"|[はを는은가이를을])[ \t]{0,2}",
         "spaced": r"[ \t]{1,4}|(?<=[^\x00-\x7f])",
     }
     return re.compile("|".join(f"(?P<{name}>{gap})" for name, gap in gaps.items()))
@@ -260,7 +263,7 @@ def _of() -> re.Pattern[str]:
 @cache
 def _clause() -> re.Pattern[str]:
     """Return the pattern of the beginning of the next clause."""
-    return re.compile(rf"(?<=[.,;])|[ \t]{{0,3}}(?:[了吧啊哦]|(?<=[ \t])(?:{_one_of('clause')})\b)")
+    return re.compile(rf"(?<=[.,;])|[ \t]{{0,3}}(?:[了吧啊哦]|です|입니다|(?<=[ \t])(?:{_one_of('clause')})\b)")
 
 
 def _one_of(kind: str) -> str:

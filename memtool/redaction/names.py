@@ -47,9 +47,9 @@ _HINT = Secret("secret", 16, Proof.RANDOM)
 # Every name that is looked into holds one of these; the name is then read word by word.
 STEMS = tuple("pass pw pin otp secret token key cred auth sess cookie signature bearer jwt psk".split())
 _BY_LAST_WORD = {
-    **dict.fromkeys("password passwd passcode passwort pwd pswd psk".split(), PASSWORD),
+    **dict.fromkeys("password passwd passcode passwort pwd pswd".split(), PASSWORD),
     "pw": PASSWORD,
-    "passphrase": PASSPHRASE,
+    **dict.fromkeys("passphrase psk".split(), PASSPHRASE),
     "pass": PASS,
     **dict.fromkeys("pin otp".split(), _PIN),
     **dict.fromkeys("secret".split(), _SECRET),
@@ -63,7 +63,7 @@ _KEYS_OF = frozenset(
     """
     api access secret private encryption decryption crypt crypto cipher signing sign auth account master service
     deploy subscription shared storage webhook jwt session hmac aes rsa des app application license licence client
-    server admin root consumer tls ssl wallet security sdk bot
+    server admin root consumer tls ssl wallet security sdk bot recovery backup unlock unseal
     """.split()
 )
 _OPEN_KEYS = frozenset(
@@ -79,9 +79,13 @@ _PASS_OF = frozenset(
 _CODES = (
     *(
         f"{of} code"
-        for of in "pin access unlock verification security door alarm gate safe entry one-time login backup".split()
+        for of in (
+            "pin access unlock verification security door alarm gate safe entry one-time login backup"
+            " 2fa mfa otp sms auth authentication confirmation"
+        ).split()
     ),
-    *"puk geheimzahl zugangscode sicherheitscode bestätigungscode türcode 验证码 门禁码 门禁密码 解锁码".split(),
+    *"puk geheimzahl zugangscode sicherheitscode bestätigungscode türcode einmalcode".split(),
+    *"验证码 校验码 动态码 门禁码 门禁密码 解锁码 認証コード 確認コード 인증번호".split(),
 )
 # Qualifiers that say nothing about what is meant.
 _TRAILING = frozenset(

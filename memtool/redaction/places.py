@@ -15,7 +15,7 @@ from functools import cache
 from itertools import pairwise
 
 from memtool.redaction.vendors import Shape
-from memtool.redaction.views import Finding, merge
+from memtool.redaction.views import Finding, any_of, merge
 from memtool.text.scripts import CJK_TEXT as CJK
 
 CONTEXT_TAG = "memtool-context"
@@ -119,6 +119,9 @@ def _login(command: str, option: str) -> Shape:
     return Shape("password", command, rf"{command}{_ON}(?:{option})[ \t=]?{pair}")
 
 
+# How the names of functions end that log in, connect or make a user.
+_LOGGING_IN = "login connect connection getConnection .auth credential superuser create_user PDO Client".split()
+
 PLACES = (
     # URLs and their like keep user and host.
     Shape(
@@ -202,7 +205,12 @@ PLACES = (
     *_header("UTHORIZATION"),
     Shape("authorization", "earer ", r"earer (?=[A-Za-z_-]{0,60}[0-9])([A-Za-z0-9._~+/=-]{16,}+)"),
     Shape("authorization", "Basic ", r"Basic (?=[A-Za-z+/]{0,40}[0-9=])([A-Za-z0-9+/]{12,}+={0,2})"),
-    Shape("cookie", "ookie", r"ookie[\"']?[ \t]{0,4}[:=,][ \t]{0,4}[\"'`]?(?=[\w.-]{1,80}=[^=\s])([^\r\n\"'`\\]{4,}+)"),
+    Shape(
+        "cookie",
+        "ookie",
+        r"ookie[\"']?[ \t]{0,4}[:=,][ \t]{0,4}[\"'`]?(?=[\w.-]{1,80}=[^=\s])"
+        r"(?=[^\r\n]{0,2000}?=(?<!omain=)(?=[^;\s]{0,64}[0-9])(?=[^;\s]{0,64}[A-Za-z])[^;\s]{6})([^\r\n\"'`\\]{4,}+)",
+    ),
     # Commands
     _login("curl", "-u|--user|-U|--proxy-user"),
     _login("http", "-a|--auth"),
@@ -218,6 +226,26 @@ PLACES = (
     _option("zip", "-P[ =]?"),
     _option("sqlcmd", "-P[ =]?"),
     _option("bcp", "-P[ =]?"),
+    # Any command that takes a user and then a password, which is no number as a port is.
+    *(
+        Shape(
+            "password",
+            user,
+            rf"{user}[ =]?{_WORD}[ \t](?:{_ON})?(?:-p|-P|-w|--pass)[ =]?[\"']?"
+            r"(?=[^\s\"':/]{0,64}[0-9!@#$%^&*])(?=[^\s\"':/]{0,64}[A-Za-z])([^\s\"':/]{4,128})",
+        )
+        for user in (" -u", " -U", " -D", " --user", " --username")
+    ),
+    Shape("password", "lftp", rf"lftp{_ON}(?:-u|--user)[ =]?[^\s,]{{1,64}},{_ARGUMENT}"),
+    Shape("password", "sqlplus", r"sqlplus[ \t]{1,8}(?:-\S{1,8}[ \t]{1,8}){0,3}[^\s/@]{1,64}/([^\s@/]{1,128})@?"),
+    _option("snmp", r"-c[ ]?(?!public\b|private\b)"),
+    _option("snmp", r"community[ ](?!public\b|private\b)"),
+    Shape("password", "username ", r"username \S{1,64} (?:privilege \d{1,2} )?(?:password|secret) [0-9] (\S{4,128})"),
+    *(
+        _option(command, "(?:--body|-b|--value|--data|--secret-string|-v)[ =]?", "secret")
+        for command in ("secret set", "secrets set", "secret create", "put-parameter", "put-secret-value")
+    ),
+    _option("encrypt_string", "", "secret"),
     _option("smbclient", r"-U[ \t]?[^\s%]{1,64}%"),
     _option("htpasswd", r"-[a-zA-Z]{0,4}b[a-zA-Z]{0,4}[ \t]{1,16}\S{1,200}[ \t]{1,16}\S{1,64}[ \t]{1,16}"),
     _option("ssh-keygen", "-[NP][ ]?"),
@@ -260,8 +288,23 @@ PLACES = (
             ("password", "ogin(", _WORD),
             *(("password", mark, _WORD) for mark in ("asicAuth(", "asic_auth(", "igestAuth(", "auth=(", "auth = (")),
             ("secret", "createHmac(", _WORD),
-            ("secret", "jwt.sign(", r"[^\"'\n]{1,80}"),
+            *(("secret", f"jwt.{call}(", r"[^\"'\n]{1,80}") for call in ("sign", "encode")),
+            ("secret", "pgp_sym_encrypt(", _WORD),
+            ("secret", "pgp_sym_decrypt(", r"[^\"'\n]{1,80}"),
         )
+    ),
+    *(
+        Shape("secret", mark, rf"{re.escape(mark)}b?[\"']([^\"'\n]{{4,128}})[\"'],")
+        for mark in ("hmac.new(", "hashpw(", "hash_password(", "password_hash(")
+    ),
+    # connect(…, "app", "…"): the last text of a call that logs in, connects or makes a user.
+    Shape(
+        "password",
+        "(",
+        rf"\((?i:{any_of(*(rf'(?<={end}.)' for end in _LOGGING_IN))})"
+        rf"(?:[ ]?(?:{_WORD}),){{1,3}}[ ]?[\"']"
+        r"(?=[^\s\"']{0,64}[0-9!#$%^&*])(?=[^\s\"']{0,64}[A-Z])(?=[^\s\"']{0,64}[a-z])"
+        r"([^\s\"'/:()<>]{8,128})[\"']",
     ),
     # What expect, pexpect and the like type: one word with a letter and a digit, and the key that ends it.
     Shape(
@@ -284,8 +327,23 @@ PLACES = (
     Shape(
         "password",
         "echo",
-        rf"echo[ \t]{{1,16}}{_ARGUMENT}[ \t]{{0,16}}\|[^\n]{{0,80}}?(?:sudo[ \t]{{1,16}}-S|-stdin|passwd|--with-token)",
+        rf"echo[ \t]{{1,16}}(?:-n[ \t]{{1,8}})?{_ARGUMENT}[ \t]{{0,16}}\|[^\n]{{0,80}}?"
+        r"(?:sudo[ \t]{1,16}-S|-stdin|passwd|--with-token|secrets? |password=/dev/stdin)",
     ),
+    # The settings of a network: its name, and then its key.
+    *(
+        Shape(
+            "password",
+            ssid,
+            rf"{ssid}[\"']?[ \t]{{0,4}}[:=][^\n]{{1,64}}[\n,;]\s{{0,16}}[\"']?key[\"']?"
+            rf"[ \t]{{0,4}}[:=][ \t]{{0,4}}{_ARGUMENT}",
+        )
+        for ssid in ("ssid", "SSID")
+    ),
+    Shape("password", "WiFi.begin(", rf"WiFi\.begin\({_WORD},[ ]?{_ARGUMENT}"),
+    Shape("password", "PRAGMA ", rf"PRAGMA (?:re)?key[ ]?=[ ]?{_ARGUMENT}"),
+    # A key that the query of a URL gives: `key` in other places is mostly no secret.
+    *(Shape("key", mark, rf"{mark}(?<=[?&]{mark})([0-9a-fA-F]{{24,256}})") for mark in ("key=", "appid=")),
     *(
         Shape("password", by, rf"{by}[ \t]{{1,16}}['\"]([^'\"\n]{{1,256}})")
         for by in ("IDENTIFIED BY", "identified by")

@@ -54,6 +54,14 @@ _PIN_USED = (
 _PIN_NAMED = (
     rf"(?i)(?<![0-9.:/-]){_NUMBER} ?(?:is|ist|was|as|als|for|作为|是) ?(?:(?:the|your|my|die|deine|meine) )?{_PIN}"
 )
+_CODE_NAMED = (
+    rf"(?i)(?<![0-9.:/#-]){_NUMBER} (?:is|ist) (?:your|dein|ihr)[^\n.]{{0,32}}?[ -]?code"
+    r"|(?:enter|use|with|gib|nutze) (?:the|this|den)? ?code:? "
+    r"(?P<other>[0-9]{6}|(?=[A-Z]{0,12}[0-9])[A-Z0-9]{4,12}(?:-[A-Z0-9]{4,8})?)(?![\w-])"
+    r"(?=[^\n]{0,24}(?:verif|sign|log|auth|anmeld|bestätig))"
+    r"|one-time code:? (?:is )?(?P<once>[A-Z0-9]{4}-?[A-Z0-9]{4}|[0-9]{6})(?![\w-])"
+    r"|(?:2fa|otp|mfa|verification|authenticat(?:or|ion))[ -]code(?: is|:)? (?P<apart>[0-9]{3} [0-9]{3})(?![0-9])"
+)
 
 
 def find_in_sentences(text: str) -> Iterator[Finding]:
@@ -61,6 +69,9 @@ def find_in_sentences(text: str) -> Iterator[Finding]:
     if any(mark in text.lower() for mark in ("pin", "puk", "passcode", "geheimzahl")):
         for pattern in (_PIN_USED, _PIN_NAMED):
             yield from (Finding(*found.span("value"), PASSWORD.kind) for found in compiled(pattern).finditer(text))
+    if "code" in text.lower():
+        for found in compiled(_CODE_NAMED).finditer(text):
+            yield Finding(*found.span(found.lastgroup or 0), PASSWORD.kind)
     yield from _answers(text)
 
 

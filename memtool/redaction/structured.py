@@ -26,7 +26,9 @@ def find_in_columns(text: str) -> Iterator[Finding]:
     separator, place = "", 0
     for line in text.splitlines(keepends=True):
         row = line.strip() if len(line) <= 2_000 else ""  # characters
-        if head and separator in row:
+        if head and row and not row.strip("-+=|: \t"):
+            pass  # the rule below the head
+        elif head and separator in row:
             yield from _in_row(line, place, head, separator)
         else:
             separator = next((mark for mark in ("|", "\t", "  ", ",", ";") if mark in row), "")

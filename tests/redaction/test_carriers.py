@@ -12,7 +12,10 @@ from memtool.settings.sections import RedactSettings
 REDACT = make_redactor(RedactSettings())
 
 STRONG = "k?7wTpZQmuriGX2! xK9#mPq2$vLs Zr4_bnW!82qTe qL8vN2xR5tYw G7h!kPz0-Wq3 u7Yk-29Lq-Xw4p 0pEn$es4me!Q"
-HUMAN = "Sommer2024! hunter2 Tr0ub4dor&3 Winter-is-Coming7 Passw0rd! Berlin#1989 Fluffy_Cat_99 woaini520 Zhangsan1990"
+HUMAN = (
+    "Sommer2024! hunter2 Tr0ub4dor&3 Winter-is-Coming7 Passw0rd! Berlin#1989 Fluffy_Cat_99 woaini520 Zhangsan1990"
+    " Tern.Gully7"
+)
 WORDS = "rotkehlchen swordfish shibboleth moonbeam kaffeetasse honigkuchen blaue-katze-im-regen"
 PHRASES = ("correct horse battery staple", "vier gelbe enten tanzen", "purple monkey dishwasher lamp")
 PINS = "482913 7731"
@@ -72,6 +75,17 @@ CARRIERS = lines("""
     S    § escape this for the URL
     S    § 帮我转译一下
     S    can you url-encode § please
+    SH   echo -n '§' | kubectl create secret generic db --from-file=password=/dev/stdin
+    SH   mosquitto_pub -h mq -u dev -P '§' -t a -m b
+    SHW  lftp -u ftpuser,'§' ftp.example.com
+    SHWP UPDATE users SET password = crypt('§', gen_salt('bf'));
+    SHW   id | email | password⏎----+-------+---------⏎  1 | a@b.de | §
+    SH   page.fill('#password', '§')
+    SHW  driver.find_element(By.ID, 'password').send_keys('§')
+    SHWP {"ParameterKey":"DBPassword","ParameterValue":"§"}
+    SHW  wifi:⏎  ssid: 家⏎  key: §
+    N    § is your Google verification code.
+    N    認証コードは § です
     N    my PIN is §
     N    Die PIN lautet §
 """)
@@ -92,6 +106,12 @@ INNOCENT = lines(r"""
     use bcrypt as the password hash
     Use the PasswordEncoder as the password hasher.
     take Argon2 as password hasher for new users
+    The secret of good design is restraint.
+    密码强度校验用 zxcvbn
+    Set-Cookie: theme=dark; Path=/; Max-Age=31536000
+    docker run -u 1000 -p 8080:80 nginx
+    Use code review before merging, error code 404291 is your hint
+    const [a, b] = connect("db1", "READ_COMMITTED_2")
     the password now expires after 90 days
     password now optional
     The root pw is unknown to me.
