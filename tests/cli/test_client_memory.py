@@ -43,12 +43,6 @@ def test_the_clients_memory_is_found_in_its_project_and_shown(memtool: Memtool, 
     assert (memory.read_bytes(), memory.stat().st_mtime_ns) == before
 
 
-def test_what_is_gone_is_no_longer_found(memtool: Memtool, memory: Path) -> None:
-    assert memtool("search", "idempotency", "--json").answer["hits"]
-    memory.unlink()
-    assert memtool("search", "idempotency", "--json").answer["hits"] == []
-
-
 def test_it_can_be_left_out(memtool: Memtool, memory: Path, notes: Path) -> None:
     (notes / "memtool.toml").write_text('[index]\nclient_memory = "no"\n')
     assert memtool("search", "idempotency", "--json").answer["hits"] == []

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from terminal import on_a_terminal
 
 from memtool.settings.sections import ABOUT
 
@@ -227,11 +226,3 @@ def test_what_cannot_be_used_is_not_taken_over(
         draft = Path(ran.err.strip().rpartition("Your draft is ")[2].rstrip("."))
         assert draft.read_text() == text
         assert not config.exists()
-
-
-@pytest.mark.slow
-def test_at_a_terminal_one_may_edit_again(config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    calls = editor(tmp_path, monkeypatch, "[search\n", "[search]\nlimit = 5\n")
-    ran = on_a_terminal("config", "edit", typed="y\n")
-    assert "Edit it again? [Y/n]" in ran.out
-    assert (ran.code, calls.read_text(), config.read_text()) == (0, "xx", "[search]\nlimit = 5\n")

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 from hook.agent import agent_in
-from terminal import on_a_terminal
 
 if TYPE_CHECKING:
     from terminal import Memtool
@@ -84,13 +83,6 @@ def test_colours_change_nothing_but_the_colours(
     assert re.sub("\x1b\\[[0-9;]*m", "", coloured) == plain
     monkeypatch.setenv("NO_COLOR", "1")
     assert memtool("context", "--project", "shop", "--format", "ansi").out == plain
-    assert sample.is_dir()
-
-
-@pytest.mark.slow
-def test_a_terminal_gets_colours_unasked(sample: Path) -> None:
-    assert "\x1b[" in on_a_terminal("context", "--project", "shop").out
-    assert "\x1b[" not in on_a_terminal("context", "--project", "shop", "--format", "markdown").out
     assert sample.is_dir()
 
 

@@ -48,12 +48,6 @@ def test_a_person_gets_a_table(memtool: Memtool, sample: Path) -> None:
     assert "bm25" in out
 
 
-def test_a_byte_order_mark_and_empty_lines_are_fine(memtool: Memtool, sample: Path) -> None:
-    path = sample / "q.jsonl"
-    path.write_bytes(b'\xef\xbb\xbf\r\n{"query": "JWT", "relevant": ["x.md"]}\r\n\r\n')
-    assert memtool("eval", str(path), "--json", "--mode", "bm25").answer["questions"] == 1
-
-
 @pytest.mark.parametrize(
     "line",
     [

@@ -102,11 +102,3 @@ def test_expectations_are_read_in_order() -> None:
         Expectation(1, gives=("茶",)),
         Expectation(2, prompt="x", nothing=True),
     ]
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("sample")
-def test_hundreds_are_tried_in_one_process(memtool: Memtool, tmp_path: Path) -> None:
-    one = '[[expect]]\nproject = "shop"\nprompt = "why JWT and not sessions, number {}?"\ngives = ["JWT"]\n'
-    many = "".join(one.format(number) for number in range(300))
-    assert memtool("test", write(tmp_path, many)).out == "All 300 expectations hold.\n"

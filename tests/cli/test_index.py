@@ -114,16 +114,6 @@ def test_vectors_are_made_by_the_users_own_endpoint(
     assert sample.is_dir()
 
 
-@pytest.mark.slow
-def test_on_a_terminal_both_works_have_a_bar(sample: Path) -> None:
-    with serve_embeddings() as server:
-        environ = {f"MEMTOOL_EMBEDDINGS_{name}": value for name, value in
-                   {"PROVIDER": "openai", "BASE_URL": server.base_url, "MODEL": "tiny"}.items()}  # fmt: skip
-        shown = on_a_terminal("index", environ=environ).out
-    assert shown.rindex("Reading notes") < shown.index("Making vectors")
-    assert sample.is_dir()
-
-
 def test_an_embedder_that_was_chosen_and_fails_is_an_error(
     memtool: Memtool, sample: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -66,13 +66,6 @@ def test_the_path_wins_then_the_option_then_the_global_option(memtool: Memtool, 
     assert three in memtool("--vault", three, "init").out
 
 
-def test_without_a_path_the_settings_say_where(
-    memtool: Memtool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("MEMTOOL_VAULT", str(tmp_path / "from the environment"))
-    assert str(tmp_path / "from the environment") in memtool("init").out
-
-
 def test_an_empty_path_is_not_the_default_one(memtool: Memtool) -> None:
     assert memtool("init", "")[:2] == (2, "")
     assert memtool("init", "").err.startswith("memtool: PATH is empty\n")

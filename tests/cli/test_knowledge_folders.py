@@ -63,13 +63,6 @@ def test_what_changes_or_goes_there_does_so_here(memtool: Memtool, wiki: Path) -
     assert hits(memtool, "zebra")
 
 
-def test_a_folder_that_is_no_longer_named_is_no_longer_found(memtool: Memtool, wiki: Path, agent: Agent) -> None:
-    assert hits(memtool, "quagga")
-    Path(agent.environ["MEMTOOL_CONFIG"]).write_text("")
-    assert hits(memtool, "quagga") == []
-    assert memtool("show", f"{wiki}/release.md").code == 25
-
-
 def test_a_vault_cannot_name_folders(memtool: Memtool, wiki: Path, agent: Agent) -> None:
     Path(agent.environ["MEMTOOL_CONFIG"]).write_text("")
     agent.write("memtool.toml", f'[knowledge]\nfolders = ["{wiki}"]\n')

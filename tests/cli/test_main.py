@@ -103,10 +103,6 @@ def test_no_line_of_a_list_of_commands_is_cut(memtool: Memtool, group: str) -> N
     assert "..." not in memtool(group, "--help").out.partition("Commands:")[2]
 
 
-def test_the_version_is_said(memtool: Memtool) -> None:
-    assert memtool("--version") == (0, f"memtool, version {__version__}\n", "")
-
-
 def test_nothing_at_all_shows_the_help_as_a_usage_error(memtool: Memtool) -> None:
     code, out, err = memtool()
     assert code in (0, 2)  # the opinion of click on this has changed
@@ -170,12 +166,6 @@ def test_the_vault_is_named_before_or_behind_the_command(memtool: Memtool, tmp_p
     assert memtool("--vault", one, "search", "tea", "--json").answer["hits"][0]["path"] == "one.md"
     assert memtool("search", "tea", "--json", "--vault", two).answer["hits"][0]["path"] == "two.md"
     assert memtool("--vault", one, "search", "tea", "--json", "--vault", two).answer["hits"][0]["path"] == "two.md"
-
-
-@pytest.mark.parametrize("command", [["search", "x"], ["index"], ["doctor"], ["init"]])
-def test_an_empty_vault_option_is_not_the_default_vault(memtool: Memtool, command: list[str]) -> None:
-    assert memtool(*command, "--vault", "")[:2] == (2, "")
-    assert memtool("--vault", "", *command).err.startswith("memtool: --vault is empty\n")
 
 
 def test_the_vault_is_found_upwards(memtool: Memtool, notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:

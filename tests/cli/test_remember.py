@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from desk import Desk
 from hook.agent import agent_in
-from terminal import MEMTOOL, on_a_terminal, with_pipes
+from terminal import MEMTOOL
 
 from memtool.git import tell
 from memtool.index.files import FileEngine
@@ -80,12 +80,6 @@ def test_a_pipe_without_text_is_a_sentence(memtool: Memtool, stdin: bytes, said:
     assert ran.out == ""
 
 
-@pytest.mark.slow
-def test_on_a_terminal_it_does_not_wait_for_input(vault: Vault) -> None:
-    ran = on_a_terminal("remember", "--vault", str(vault.root), environ=OFFLINE)
-    assert (ran.code, "nothing to remember" in ran.out) == (2, True)
-
-
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -108,12 +102,6 @@ def test_on_a_terminal_it_does_not_wait_for_input(vault: Vault) -> None:
 def test_wrong_use_writes_nothing(memtool: Memtool, notes: Path, arguments: tuple[str, ...]) -> None:
     assert memtool("remember", *arguments).code == 2
     assert not (notes / "areas").exists()
-
-
-@pytest.mark.slow
-def test_bytes_that_are_no_text_are_refused(vault: Vault) -> None:
-    ran = with_pipes("remember", b"a\xffb", "--global", "--vault", str(vault.root), environ=OFFLINE)
-    assert (ran.code, "half a character" in ran.err) == (2, True)
 
 
 @pytest.mark.slow

@@ -54,11 +54,6 @@ def test_nothing_found_is_no_error(memtool: Memtool) -> None:
     assert (answer["format"], answer["files"], answer["notices"]) == (1, [], [])
 
 
-@pytest.mark.usefixtures("notes")
-def test_a_vault_without_triggers_says_how_to_add_one(memtool: Memtool) -> None:
-    assert memtool("route").err.startswith("There are no triggers yet. Add `triggers: [word]`")
-
-
 def test_a_table_leads_to_the_page_of_its_prefix(memtool: Memtool, shop: Path) -> None:
     assert (
         memtool("route", "--table", "order_items").out == "areas/projects/shop/schema/order.md  'order' in its name\n"

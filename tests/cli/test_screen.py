@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from client_transcripts import answer, prompt, write_transcript
 from hook.agent import Agent
 from rich.cells import cell_len
 from terminal import on_a_terminal, with_pipes
@@ -78,40 +77,6 @@ def test_what_a_renderer_makes_of_a_note_does_not_steer_the_terminal_either(host
 
 
 @pytest.mark.slow
-def test_a_very_long_or_deep_note_is_shown_in_bounded_time(notes: Path) -> None:
-    (notes / "long.md").write_text("# 长\n\n" + "**解密** `x` " * 20_000, encoding="utf-8")
-    (notes / "deep.md").write_text(">" * 5_000 + "解密\n" + "[" * 5_000 + "*_" * 5_000, encoding="utf-8")
-    (notes / "list.md").write_text("".join("  " * depth + "- 解密\n" for depth in range(300)), encoding="utf-8")
-    for name in ("long", "deep", "list"):
-        ran = on_a_terminal("show", name, environ=ENVIRON)
-        assert ran.code == 0, ran.out[-500:]
-        assert "解密" in ran.out
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("columns", [12, 53])
-@pytest.mark.parametrize(
-    "arguments", [["search"], ["search", "解密", "--explain"], ["doctor"], ["route"], ["show", "tideline"]]
-)
-def test_every_width_is_kept(sample: Path, arguments: list[str], columns: int) -> None:
-    lines = seen(*arguments, columns=columns).split("\n")
-    ours = [line for line in lines if not line.startswith(("used ", "search ", "page "))]  # talk, which is not drawn
-    assert max(map(cell_len, ours)) <= columns
-    assert sample.is_dir()
-
-
-@pytest.mark.slow
-def test_a_list_is_a_table(sample: Path) -> None:
-    lines = [line.rstrip() for line in seen("search", "--kind", "decision").splitlines()]
-    assert lines[0].split() == ["Date", "Kind", "Project", "Note"]
-    assert any(re.match(r"2026-\d\d-\d\d  decision  tideline  密钥轮换", line) for line in lines)
-    assert any(line.strip().startswith("areas/projects/tideline/decisions/") for line in lines)
-    narrow = seen("facts", "list", columns=60)
-    assert re.search(r"^ +fact-20260205-[0-9a-f]{10} *$", narrow, re.MULTILINE)  # whole, so that it can be copied
-    assert sample.is_dir()
-
-
-@pytest.mark.slow
 def test_without_colours_and_on_a_dumb_terminal_the_words_are_the_same(sample: Path) -> None:
     plain = on_a_terminal("search", "getUserById", environ={**ENVIRON, "TERM": "dumb"}).out
     assert "\x1b" not in plain
@@ -156,18 +121,6 @@ def test_what_waits_and_what_was_asked_of_models_are_tables(notes: Path) -> None
     assert "a session in /src/商店[red]  failed after 3 tries" in shown
     CallLog(vault, 0).begin("claude", Request("s", "p" * 400, 100), "summary", datetime(2026, 2, 10, tzinfo=UTC))
     assert re.search(r"2026-02-10  claude +1 ", seen("capture", "--usage"))
-
-
-@pytest.mark.slow
-def test_what_would_be_imported_is_a_table(notes: Path, tmp_path: Path) -> None:
-    write_transcript(
-        tmp_path / "client" / "projects" / "-src-mail" / "two.jsonl",
-        [prompt("修复支付回调"), answer("好的，已修复。")],
-        cwd="/src/邮件",
-    )
-    shown = seen("import", "claude-code", "--from", str(tmp_path / "client"), "--dry-run")
-    assert re.search(r"Sessions  Project\s+1  邮件", shown)
-    assert notes.is_dir()
 
 
 @pytest.mark.slow

@@ -46,20 +46,6 @@ def test_the_turns_of_a_session_are_listed(memtool: Memtool, named: str) -> None
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("kept")
-def test_one_turn_is_shown_as_a_whole(memtool: Memtool) -> None:
-    assert memtool("show", SESSION, "--turn", "2").out == (
-        "TURN 2\nUSER: And the mail queue, 邮件队列?\nEDITED: shop/mail.ts +0 -0\n"
-        "AGENT: The mail queue keeps each message for seven days now, in `mail.ts`.\n"
-    )
-    code, _, err = memtool("show", SESSION, "--turn", "3")
-    assert (code, err.splitlines()[0]) == (2, "memtool: the session has 2 turns, and no turn 3")
-    answered = memtool("show", SESSION, "--turn", "1", "--json").answer
-    assert answered["session"] == SESSION
-    assert "幂等键" in answered["turns"][0]["text"]
-
-
-@pytest.mark.slow
 def test_a_line_of_a_note_leads_to_its_turn(memtool: Memtool, kept: Vault) -> None:
     note = kept.root / f"sessions/{SESSION}.md"
     lines = note.read_text(encoding="utf-8").splitlines()

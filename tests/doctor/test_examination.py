@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import sqlite3
@@ -136,15 +135,6 @@ def test_settings_that_cannot_be_used_are_broken(vault: Vault) -> None:
     assert "should be a whole number" in broken.sentence
 
 
-@pytest.mark.slow
-def test_settings_that_are_ignored_are_noted(vault: Vault) -> None:
-    vault.settings_path.write_text("colour = 'red'\n[embeddings]\nbase_url = 'http://evil.example'\n")
-    ignored, unknown, uncommitted = checks(vault.root, "settings")[1:] + checks(vault.root, "git")
-    assert (ignored.state, "'embeddings.base_url'" in ignored.sentence) == (NOTE, True)
-    assert (unknown.state, "'colour'" in unknown.sentence) == (NOTE, True)
-    assert uncommitted == Check("git", OK, "1 file not committed")
-
-
 def test_a_cache_that_cannot_be_named_is_found(vault: Vault) -> None:
     (broken,) = checks(vault.root, MEMTOOL_CACHE="~nobody-has-this-name")
     assert (broken.subject, broken.state) == ("index", BROKEN)
@@ -164,13 +154,6 @@ def test_a_vault_without_a_history_of_its_own_is_noted(tmp_path: Path) -> None:
     git(tmp_path / "repository", "init", "--quiet")
     (note,) = checks(tmp_path / "repository" / "notes")
     assert f"it is inside the repository {tmp_path / 'repository'}" in note.sentence
-
-
-def test_a_merge_that_was_left_unfinished_is_noted(vault: Vault) -> None:
-    head = subprocess.run(["git", "-C", str(vault.root), "rev-parse", "HEAD"], check=True, capture_output=True).stdout
-    (vault.root / ".git" / "MERGE_HEAD").write_bytes(head)
-    (note,) = checks(vault.root)
-    assert (note.subject, note.state, "a merge was left unfinished" in note.sentence) == ("git", NOTE, True)
 
 
 def test_a_machine_without_git_is_noted(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -381,24 +364,6 @@ def test_a_job_that_nobody_does_and_a_pattern_that_stops_capture_are_found(vault
     (broken,) = checks(vault.root, "settings", MEMTOOL_REDACT_PATTERNS="(")
     assert broken.state == BROKEN
     assert "redact.patterns" in broken.sentence
-
-
-@pytest.mark.slow
-def test_a_plugin_alone_is_said_to_write(vault: Vault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path))
-    program = tmp_path / "bin" / "memtool-hook"
-    program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -P -m memtool.hook "$@"\n')
-    program.chmod(0o755)
-    monkeypatch.setenv("PATH", str(program.parent), prepend=os.pathsep)
-    (tmp_path / "settings.json").write_text('{"enabledPlugins": {"memtool@memtool": true}}')
-    (note,) = checks(vault.root, "claude-code")
-    assert (note.state, "has not installed" in note.sentence) == (NOTE, True)
-    (tmp_path / "plugins").mkdir()
-    record = {"plugins": {"memtool@memtool": [{"version": "0.1.0"}]}}
-    (tmp_path / "plugins" / "installed_plugins.json").write_text(json.dumps(record))
-    where = f"enabled in {tmp_path / 'settings.json'}, writes to the vault of your settings"
-    assert checks(vault.root, "claude-code") == [Check("claude-code", OK, f"the plugin memtool@memtool 0.1.0, {where}")]
 
 
 @pytest.mark.slow

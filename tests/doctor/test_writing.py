@@ -43,10 +43,6 @@ def call(desk: Desk, failure: str = "", *, tokens: int = 4_000, purpose: str = N
     ledger.end(begun, outcome, 1.0, failure)
 
 
-def test_a_vault_without_sessions_has_no_finding(desk: Desk) -> None:
-    assert list(writer_checks(desk.work, scan(desk.vault.root).stamps)) == []
-
-
 def test_the_last_ten_are_counted_by_their_writers(desk: Desk) -> None:
     write(desk, "old", "old", "", "agent", "rules", "extractive", *["claude"] * 5, "gemini")
     check = checked(desk)
@@ -86,13 +82,6 @@ def test_a_writer_that_did_not_write_says_why(desk: Desk) -> None:
     desk.pass_time(timedelta(minutes=5).total_seconds())
     call(desk)
     assert "it was not called for that session" in checked(desk).sentence
-
-
-def test_a_note_of_an_earlier_version_was_written_by_no_model(desk: Desk) -> None:
-    write(desk, "claude", "")
-    desk.settings = desk.settings._replace(llm=ASKED)
-    call(desk, "请先登录")
-    assert "claude did not write the last one: claude failed at " in checked(desk).sentence
 
 
 def test_a_cap_that_is_reached_is_the_reason(desk: Desk) -> None:

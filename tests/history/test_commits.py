@@ -43,13 +43,6 @@ def repository(tmp_path: Path) -> Path:
     return folder
 
 
-def test_a_folder_knows_its_repository(tmp_path: Path, repository: Path) -> None:
-    (repository / "sub").mkdir()
-    assert find_repository(repository) == repository
-    assert find_repository(repository / "sub") == repository
-    assert find_repository(tmp_path) is None
-
-
 def test_a_new_repository_has_no_commits_and_is_for_its_owner(tmp_path: Path) -> None:
     make_repository(tmp_path)
     assert not has_commits(tmp_path)
@@ -66,13 +59,6 @@ def test_only_what_is_named_is_committed(repository: Path) -> None:
     assert in_last_commit(repository) == {"中文 名.md", "*.md", "a.md"}
     assert git(repository, "diff", "--cached", "--name-only") == "staged.md\n"
     assert git(repository, "log", "-1", "--format=%B").strip() == "second\n\n# not a comment\n\nMemtool: init"
-
-
-def test_what_has_not_changed_makes_no_commit(repository: Path) -> None:
-    before = git(repository, "rev-parse", "HEAD")
-    assert not commit(repository, ["a.md"], "again")
-    assert not commit(repository, [], "nothing")
-    assert git(repository, "rev-parse", "HEAD") == before
 
 
 def test_a_removed_file_is_committed_and_an_unknown_one_stands_in_nobodys_way(repository: Path) -> None:
@@ -429,12 +415,6 @@ def test_a_repository_that_is_not_where_its_folder_is_gets_no_commit(
     git(repository, "config", setting, value)
     with pytest.raises(HistoryFailed):
         get_own_repository(repository)
-
-
-def test_what_only_looks_like_a_repository_is_none(repository: Path) -> None:
-    (repository / "sub" / ".git").mkdir(parents=True)
-    (repository / "sub" / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
-    assert find_repository(repository / "sub") == repository
 
 
 def test_a_detached_head_is_a_sentence(repository: Path) -> None:

@@ -123,18 +123,6 @@ class TestFacts:
         found = merged_facts(facts_text(fact("a")), side("b", 1), side("c", 2))
         assert [found[name].get("supersededBy") for name in "abc"] == ["b", None, "b"]
 
-    def test_what_one_machine_holds_twice_stays_twice(self) -> None:
-        twice = [fact(name) | {"fact": "wie gesagt"} for name in "bc"]
-        found = merged_facts(facts_text(fact("a")), facts_text(fact("a"), *twice), facts_text(fact("a"), fact("d")))
-        assert {each["status"] for each in found.values()} == {"active"}
-        until = fact("e", expires="2027-01-01") | {"fact": "wie gesagt"}
-        assert merged_facts(facts_text(), facts_text(twice[0]), facts_text(until))["e"]["status"] == "active"
-
-    def test_facts_that_share_an_id_are_all_kept(self) -> None:
-        twice = facts_text(fact("a"), fact("a", tags=["x"]))
-        text = merge(FACTS, facts_text(), twice, facts_text(fact("b"))).text
-        assert [one["id"] for one in json.loads(text)["facts"]] == ["a", "a", "b"]
-
     def test_what_is_no_json_is_left_to_its_owner_with_both_texts(self) -> None:
         merged = merge(FACTS, facts_text(fact("a")), facts_text(fact("a", tags=["我"])), '{"facts": [\n')
         assert merged.conflicts
@@ -240,10 +228,6 @@ class TestTodos:
         ours, theirs = base.replace("[x] write", "[ ] write"), base.replace("[ ] 写文档", "[x] ~~写文档~~")
         assert merge(TODOS, base, ours, theirs).text == self.BASE.replace("[ ] 写文档", "[x] ~~写文档~~")
 
-    def test_an_item_that_was_removed_stays_away(self) -> None:
-        ours, theirs = self.BASE.replace("- [ ] 写文档\n", ""), self.BASE + "- [ ] new\n"
-        assert merge(TODOS, self.BASE, ours, theirs).text == ours + "- [ ] new\n"
-
 
 class TestSessions:
     def note(self, minute: str, topic: str) -> str:
@@ -288,10 +272,6 @@ class TestProse:
         assert not merged.conflicts
         assert merged.text == base + "- 乙\n- 甲\n"
 
-    def test_line_ends_are_kept(self) -> None:
-        base = "one\r\ntwo\r\n"
-        assert merge("a.md", base, base + "- 三\r\n", "- 零\r\n" + base).text == "- 零\r\n" + base + "- 三\r\n"
-
 
 def test_facts_that_are_emptied_can_be_filled() -> None:
     assert parse_facts(emptied(FACTS, facts_text(fact("a"))) or "").facts == ()
@@ -324,11 +304,6 @@ class TestFrontMatter:
         assert merged.text.endswith(f"\n# 商店\n{marked}")
         assert parse_fields(split_fields(merged.text)[0]) == {"type": "project", "identities": ["乙", "甲"]}
 
-    def test_an_item_that_one_took_out_of_a_list_stays_out(self) -> None:
-        base, ours, theirs = self.summary("a", "b"), self.summary("b"), self.summary("a", "b", "丙")
-        text = merge(self.SUMMARY, base, ours, theirs).text
-        assert parse_fields(split_fields(text)[0]) == {"type": "project", "identities": ["b", "丙"]}
-
     def test_a_list_of_lines_and_one_on_a_line_become_one(self) -> None:
         ours = self.summary("a").replace("[a]", "\n  - a  # 旧\n  - 乙")
         fields = parse_fields(split_fields(merge(self.SUMMARY, None, ours, self.summary("c")).text)[0])
@@ -346,10 +321,6 @@ class TestFrontMatter:
         base = self.summary("a", status="x")
         text = merge(self.SUMMARY, base, self.summary("a"), self.summary("a", status="y")).text
         assert text == self.summary("a", status="y")
-
-    def test_two_rules_with_prose_between_them_are_no_front_matter(self) -> None:
-        ours, theirs = "---\n甲的话\n---\n", "---\n乙\n---\n"
-        assert merge(MEMORY, None, ours, theirs).text == f"---\n{FIRST}\n乙\n{BETWEEN}\n甲的话\n{LAST}\n---\n"
 
 
 class TestThreeMachines:

@@ -106,19 +106,6 @@ def test_what_an_editor_writes_in_place_does_not_change_the_past(
     assert (past_vault(vault, at("2026-02-10"), tmp_path / "cache").vault.root / "note.md").stat() == own
 
 
-def test_where_files_have_no_second_name_they_are_copied(
-    vault: Vault, tmp_path: Path, write: Callable[..., None], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(*_: object, **__: object) -> None:
-        raise OSError(18, "Invalid cross-device link")
-
-    write("2026-02-10", 茶="绿茶\n")
-    monkeypatch.setattr(os, "link", refuse)
-    past = past_vault(vault, at("2026-02-10"), tmp_path / "cache").vault
-    assert (past.root / "茶.md").read_text(encoding="utf-8") == "绿茶\n"
-    assert not (past.root / "茶.md").samefile(vault.root / "茶.md")
-
-
 def test_a_link_of_the_past_leads_nowhere(vault: Vault, tmp_path: Path) -> None:
     (tmp_path / "secret.md").write_text("secret")
     (vault.root / "link.md").symlink_to(tmp_path / "secret.md")

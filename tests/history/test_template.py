@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from memtool import settings
-from memtool.errors import MemtoolError, NotAVault, NotWritable, UsageError, VaultTooNew
+from memtool.errors import NotWritable, UsageError, VaultTooNew
 from memtool.history.repository import status
 from memtool.history.template import FOLDERS, make_vault
 from memtool.resources import shipped
@@ -252,20 +252,6 @@ def test_changes_made_after_an_interruption_are_not_swept_into_a_commit(tmp_path
     (root / "own.md").write_text("mine")
     assert not make_vault(root).committed
     assert not (root / STATE_FOLDER / "first-commit").exists()
-
-
-def test_a_file_is_no_vault(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("x")
-    for path in (tmp_path / "file", tmp_path / "file" / "below"):
-        with pytest.raises(NotAVault):
-            make_vault(path)
-
-
-@pytest.mark.parametrize("name", ["nul\0", "x" * 300, "loop"])
-def test_an_impossible_path_is_a_sentence(tmp_path: Path, name: str) -> None:
-    (tmp_path / "loop").symlink_to("loop")
-    with pytest.raises(MemtoolError):
-        make_vault(tmp_path / name)
 
 
 def test_a_newer_vault_is_left_alone(tmp_path: Path) -> None:

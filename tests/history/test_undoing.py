@@ -237,15 +237,6 @@ def test_a_removed_and_a_moved_file_come_back(vault: Vault) -> None:
 
 
 @pytest.mark.slow
-def test_bytes_that_are_no_text_come_back_as_they_were(vault: Vault) -> None:
-    for content in (b"\xff\x00\x01", b"\xfe\n"):
-        (vault.root / "a.md").write_bytes(content)
-        commit(vault.root, ["a.md"], "capture: x")
-    take_back(vault)
-    assert (vault.root / "a.md").read_bytes() == b"\xff\x00\x01"
-
-
-@pytest.mark.slow
 def test_the_beginning_and_a_merge_are_not_taken_back(vault: Vault) -> None:
     with pytest.raises(UsageError, match="beginning of a vault"):
         take_back(vault, "1")
@@ -275,13 +266,6 @@ def test_a_repository_with_something_under_way_is_left_alone(vault: Vault, deed:
     with pytest.raises(HistoryFailed, match=f"a {deed} was left unfinished"):
         commit(vault.root, ["a.md"], "capture: y")
     assert git(vault, "rev-parse", "HEAD") == head
-
-
-def test_a_detached_head_is_left_alone(vault: Vault) -> None:
-    write(vault, "a.md", "一\n")
-    git(vault, "checkout", "-q", "--detach")
-    with pytest.raises(HistoryFailed, match="no branch is checked out"):
-        take_back(vault)
 
 
 def test_a_link_is_not_followed(vault: Vault, tmp_path: Path) -> None:

@@ -38,15 +38,6 @@ def test_the_third_failure_is_told_what_was_tried_and_no_other_is(agent: Agent, 
     assert agent.log() == []
 
 
-def test_interruptions_other_sessions_and_other_commands_do_not_count(agent: Agent, transcript: Path) -> None:
-    for _ in range(2):
-        assert fails(agent, transcript) == ""
-    assert fails(agent, transcript, is_interrupt=True) == ""
-    assert fails(agent.other("s2"), transcript) == ""
-    assert fails(agent, transcript, f"{CHECK} -x") == ""
-    assert fails(agent, transcript)
-
-
 def test_without_hints_without_a_transcript_and_at_odd_events_it_is_silent(agent: Agent, transcript: Path) -> None:
     for _ in range(3):
         assert fails(agent, agent.folder / "gone.jsonl") == ""

@@ -14,7 +14,7 @@ import pytest
 from unprivileged import unprivileged
 
 from memtool.capture.captured import read_record
-from memtool.capture.queue import SWEEP, Queue
+from memtool.capture.queue import Queue
 from memtool.hook.main import run
 from memtool.vault.layout import Vault
 
@@ -111,13 +111,6 @@ def test_edits_of_the_vault_of_the_client_and_of_machines_are_left_out(client: C
     assert (client.lines(), client.log()) == ([], [])
 
 
-def test_a_loop_of_symlinks_is_a_file_like_any_other(client: Client) -> None:
-    (client.project / "循环.md").symlink_to("循环.md")
-    client.fire(client.edit(str(client.project / "循环.md")))
-    assert client.lines()[0].endswith("**shop**: `循环.md`")
-    assert client.log() == []
-
-
 def test_a_password_in_an_address_in_a_files_name_is_not_written(client: Client) -> None:
     client.fire(client.edit(f"{client.project}/https://bob:hunter@db.example.org/x.md"))
     assert client.lines()[0].endswith("`https:/bob:[redacted: url-password]@db.example.org/x.md`")
@@ -142,19 +135,6 @@ def test_the_session_goes_on_the_queue(client: Client, workers: list[Vault], eve
     assert workers == [client.vault]
     everything = b"".join(path.read_bytes() for path in client.vault.root.rglob("*") if path.is_file())
     assert KEY.encode() not in everything
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("arguments", "levels"), [((), 2), (("--this-project",), 1)])
-def test_a_sweep_is_queued_at_the_start(
-    client: Client, workers: list[Vault], arguments: tuple[str, ...], levels: int
-) -> None:
-    client.transcript.unlink()  # at the start there is none yet
-    client.fire(client.event("SessionStart", source="startup"), *arguments)
-    (job,) = Queue(client.vault).waiting()
-    assert (job.session_id, job.transcript) == (SWEEP, str(client.transcript.parents[levels - 1]))
-    assert workers == [client.vault]
-    assert client.log() == []
 
 
 @pytest.mark.slow
@@ -244,13 +224,6 @@ def test_a_vault_that_is_gone_is_one_line_in_the_users_own_log(client: Client, t
     client.fire(client.edit(str(client.project / "a.ts")))
     assert len(client.log()) == 1
     assert not (tmp_path / "gone").exists()
-
-
-@pytest.mark.slow
-def test_broken_settings_are_one_line_in_the_log(client: Client) -> None:
-    client.vault.settings_path.write_text("language = [", encoding="utf-8")
-    client.fire(client.edit(str(client.project / "a.ts")))
-    assert "TOML" in client.log()[0]
 
 
 def test_a_read_only_vault_is_one_line_in_the_users_own_log(client: Client) -> None:

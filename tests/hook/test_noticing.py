@@ -41,11 +41,6 @@ def test_a_missed_week_is_named_once(desk: Desk) -> None:
     assert missed_week(desk.work) == Week(2026, 7)
 
 
-def test_on_a_monday_there_is_still_time(desk: Desk) -> None:
-    desk.now -= timedelta(days=1)
-    assert missed_week(desk.work) is None
-
-
 def test_who_never_wanted_it_is_not_told(desk: Desk) -> None:
     keep_schedule(desk.work, "")
     assert missed_week(desk.work) is None

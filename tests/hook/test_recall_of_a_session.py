@@ -11,8 +11,6 @@ import pytest
 from desk import Desk
 from hook.agent import SHOP, Agent
 
-from memtool.recall.uses import count_uses
-
 TOKENS, FACT, FACT_ID = "How long do access tokens live now?", "Access tokens live 15 minutes", "27d0b85e11"
 WHEN = "when is the zeppelin inspected?"
 
@@ -59,12 +57,6 @@ def test_what_stands_in_the_block_of_the_start_is_not_given_to_a_prompt(agent: A
     assert FACT_ID not in agent.ask(TOKENS)
 
 
-def test_what_had_no_room_in_the_block_of_the_start_is_given_to_a_prompt(agent: Agent) -> None:
-    agent.environ["MEMTOOL_RECALL_SESSION_TOKENS"] = "200"
-    assert FACT not in agent.start()
-    assert FACT_ID in agent.ask(TOKENS)
-
-
 @pytest.mark.parametrize(
     ("prompt", "said"),
     [("JWT rather than server sessions", "Services authenticate each other"), ("订单号为什么不用自增主键", "随机后缀")],
@@ -75,12 +67,6 @@ def test_a_decision_of_the_block_of_the_start_is_not_given_to_a_prompt(agent: Ag
     assert said not in agent.other("s2").ask(prompt)
 
 
-def test_what_a_decision_says_beyond_the_block_of_the_start_is_given_to_a_prompt(agent: Agent) -> None:
-    said = "Keys rotate every 90 days"
-    assert said not in agent.start()
-    assert said in agent.ask("how often do the keys in middleware/jwt.ts rotate?")
-
-
 def test_a_decision_without_a_summary_is_given_once(agent: Agent) -> None:
     text = "# Zeppelins are grounded at night\n\nThe pilots asked for it. The mast has no lamp.\n"
     agent.write(f"{SHOP}/decisions/2026-03-11-night.md", text)
@@ -88,23 +74,6 @@ def test_a_decision_without_a_summary_is_given_once(agent: Agent) -> None:
     assert "The pilots asked" in agent.ask("are zeppelins grounded at night?")
     assert "The pilots asked" in agent.other("s2").start()
     assert agent.other("s2").ask("are zeppelins grounded at night?") == ""
-
-
-@pytest.mark.slow
-def test_a_fact_that_the_block_of_the_start_cuts_is_given_once(agent: Agent) -> None:
-    write_facts(agent, f"The zeppelin is inspected on Monday: {'飞艇每周一检查，' * 60}")
-    assert "…" in agent.start()
-    assert agent.ask(WHEN) == ""
-    assert "Monday" in agent.other("s2").ask(WHEN)
-
-
-@pytest.mark.slow
-def test_a_rule_over_several_lines_is_given_once(agent: Agent) -> None:
-    agent.write(f"{SHOP}/rules.md", "# Rules\n\n- The zeppelin is only inspected\n  while it is moored to the mast.\n")
-    agent.index()
-    assert "moored to the mast" in agent.ask(WHEN)
-    assert "moored to the mast" in agent.other("s2").start()
-    assert agent.other("s2").ask(WHEN) == ""
 
 
 # Older indexes
@@ -120,14 +89,6 @@ def test_what_was_forgotten_is_not_given_to_the_very_next_prompt(agent: Agent, *
 def test_what_was_edited_away_by_hand_is_not_given(agent: Agent) -> None:
     (agent.vault.root / SHOP / "facts.json").unlink()
     assert FACT_ID not in agent.ask(TOKENS)
-
-
-@pytest.mark.parametrize("prompt", ["飞艇用什么气体?", "飞艇的气体"])
-def test_a_note_without_a_summary_is_given_with_what_it_says_first(agent: Agent, prompt: str) -> None:
-    agent.write(f"{SHOP}/knowledge/2026-03-11-gas.md", "# 飞艇的气体\n\n只用氦气,不用氢气。\n")
-    agent.index()
-    (line,) = lines_of(agent.ask(prompt))
-    assert line.startswith("- 飞艇的气体: 只用氦气,不用氢气。 (")
 
 
 # The client's own memory
@@ -156,12 +117,6 @@ def test_the_clients_memory_is_given_with_its_path_and_its_index_is_not(
     assert agent.ask(prompt) == ""
 
 
-def test_the_clients_memory_is_no_news_to_the_session_that_wrote_it(agent: Agent, client_memory: Path) -> None:
-    assert client_memory.exists()
-    assert agent.other("s7").ask(WHEN) == ""
-    assert agent.other("s8").ask(WHEN) != ""
-
-
 def test_the_clients_memory_is_left_out_from_the_prompt_on_at_which_it_is_switched_off(
     agent: Agent, client_memory: Path
 ) -> None:
@@ -171,17 +126,6 @@ def test_the_clients_memory_is_left_out_from_the_prompt_on_at_which_it_is_switch
 
 
 # Uses
-
-
-def test_what_is_used_often_comes_before_what_is_as_relevant(agent: Agent) -> None:
-    write_facts(agent, "The zeppelin's hull: inspected on Monday.", "The zeppelin's fins: inspected on Friday.")
-    first, second = (re.search("f-[01]", line) for line in lines_of(agent.ask(WHEN)))
-    assert first
-    assert second
-    for _ in range(10):
-        count_uses(agent.state(), [f"{SHOP}/facts.json#{second[0]}"])
-    again = agent.other("s2").ask(WHEN)
-    assert [name in line for name, line in zip((second[0], first[0]), lines_of(again), strict=True)] == [True, True]
 
 
 def test_deleting_what_is_derived_loses_only_counts(agent: Agent) -> None:

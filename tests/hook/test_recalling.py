@@ -6,7 +6,6 @@ import os
 import re
 import shutil
 import time
-from pathlib import Path
 
 import pytest
 from hook.agent import Agent, context_of
@@ -42,20 +41,6 @@ def test_a_prompt_is_given_what_matters_to_it_in_one_framed_block(agent: Agent) 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("prompt", "expected"),
-    [
-        ("支付回调验签失败，帮我看看", "支付回调"), ("getUserById 返回 null 的情况", "getUserById"),
-        ("#4573", "Checkout is idempotent"), (CLIENTS, "too many clients"), ("订单号的格式是怎么定的", "订单号"),
-        ("tideline の大阪取引先のCSVの文字コードは？", "CP932"),
-        ("error[E0308]: mismatched types in tideline, since the toolchain upgrade", "E0308"),
-    ],
-)  # fmt: skip
-def test_memories_are_found_in_every_script(agent: Agent, prompt: str, expected: str) -> None:
-    assert expected in agent.ask(prompt)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
     "prompt",
     [
         "continue", "继续", "run the tests", "修复这个 bug", "What's the capital of France?", "今天天气怎么样",
@@ -76,12 +61,6 @@ def test_nothing_is_given_twice_within_five_turns(agent: Agent) -> None:
 
 
 @pytest.mark.slow
-def test_two_sessions_have_two_ledgers(agent: Agent, tmp_path: Path) -> None:
-    assert FACT in agent.ask(TOKENS)
-    assert FACT in Agent(tmp_path, "s2").ask(TOKENS)
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("event", "fields"), [("PreCompact", {"trigger": "auto"}), ("SessionEnd", {"reason": "clear"})]
 )
@@ -92,14 +71,6 @@ def test_what_was_given_comes_back_when_the_context_was_cleared(
     assert agent.ask(TOKENS) == ""
     agent.fire(event, **fields)
     assert agent.ask(TOKENS) == first
-
-
-@pytest.mark.slow
-def test_the_first_memories_are_more_than_the_later_ones(agent: Agent) -> None:
-    agent.environ |= {"MEMTOOL_RECALL_FIRST_PROMPT": "2", "MEMTOOL_RECALL_LATER_PROMPTS": "1"}
-    agent.ask("continue")
-    assert len(lines_of(agent.ask(TOKENS))) == 2
-    assert len(lines_of(agent.ask("the idempotency key of the checkout"))) == 1
 
 
 @pytest.mark.slow
@@ -169,14 +140,6 @@ def test_no_prompt_is_an_error(agent: Agent, prompt: str) -> None:
     assert agent.log() == []
 
 
-def test_what_is_given_does_not_count_as_used_for_that(agent: Agent) -> None:
-    from memtool.recall.uses import read_uses
-
-    assert FACT_ID in agent.ask(TOKENS)
-    agent.other("s2").start()
-    assert read_uses(agent.state(), [f"areas/projects/shop/facts.json#{FACT_ID}"]) == {}
-
-
 def test_a_session_is_given_its_project_at_the_start_and_its_prompts_no_line_of_it_again(agent: Agent) -> None:
     block = context_of(agent.fire("SessionStart", source="startup"), "SessionStart")
     assert block.startswith(f"<{CONTEXT_TAG} ")
@@ -215,10 +178,6 @@ def test_a_chinese_vault_has_its_frames_in_chinese(agent: Agent) -> None:
     assert "摘自用户自己的笔记（" in agent.other("s2").ask("what did we decide about JWT and server sessions?")
     agent.session_id = "3f2a9c"
     assert "供摘要保留" in agent.fire("PreCompact", trigger="manual", custom_instructions=None)
-
-
-def test_a_session_without_a_note_tells_the_summariser_nothing(agent: Agent) -> None:
-    assert agent.fire("PreCompact", trigger="auto") == ""
 
 
 def test_old_ledgers_are_swept_when_a_session_starts(agent: Agent) -> None:

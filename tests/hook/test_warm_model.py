@@ -209,15 +209,6 @@ def wait_until_giraffe_is_known(agent: Agent, what: str) -> None:
 
 
 @pytest.mark.slow
-def test_new_facts_are_known_without_anybody_s_help(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
-    patient(monkeypatch)
-    start(agent)
-    agent.write(*GIRAFFE)
-    agent.index()
-    wait_until_giraffe_is_known(agent, "the helper has made its vector and read it")
-
-
-@pytest.mark.slow
 def test_a_helper_ends_with_its_vault(agent: Agent) -> None:
     pid = start(agent)
     agent.vault.root.rename(agent.folder / "moved")
@@ -248,15 +239,6 @@ def test_no_helper_is_started_where_it_is_of_no_use(agent: Agent, changed: dict[
 
 
 @pytest.mark.slow
-def test_no_helper_is_started_before_there_are_vectors(agent: Agent) -> None:
-    for path in (agent.state() / "vectors").iterdir():
-        path.unlink()
-    agent.start()
-    time.sleep(0.5)
-    assert not is_at_work(place_of(agent))
-
-
-@pytest.mark.slow
 def test_an_index_in_postgres_is_followed_as_a_file_is(
     agent: Agent, postgres: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -277,18 +259,6 @@ def test_an_index_in_postgres_is_followed_as_a_file_is(
         agent.write(*GIRAFFE)
         run_memtool(agent, "index")
         wait_until_giraffe_is_known(agent, "the helper has found another way to the database")
-
-
-@pytest.mark.slow
-def test_a_helper_ends_where_postgres_holds_no_vectors(agent: Agent, postgres: str) -> None:
-    with new_database(postgres) as address:
-        agent.environ |= {"MEMTOOL_INDEX_ENGINE": "postgres", "MEMTOOL_POSTGRES": address}
-        provider = agent.environ["MEMTOOL_EMBEDDINGS_PROVIDER"]
-        agent.environ["MEMTOOL_EMBEDDINGS_PROVIDER"] = "none"
-        run_memtool(agent, "index")
-        agent.environ["MEMTOOL_EMBEDDINGS_PROVIDER"] = provider
-        run_memtool(agent, "serve", "--no-http")  # comes back
-        assert not is_at_work(place_of(agent))
 
 
 def run_memtool(agent: Agent, *arguments: str) -> str:

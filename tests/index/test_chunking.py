@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from memtool.index.rows import LONGEST_BLOCK, TARGET, Chunk, chunk_note, pieces_of
+from memtool.index.rows import LONGEST_BLOCK, TARGET, chunk_note, pieces_of
 
 LARGEST = 2 * LONGEST_BLOCK + 10  # headings that wait for their text, and one block of it
 lines = st.one_of(
@@ -67,16 +67,6 @@ def test_a_chunk_knows_the_headings_above_it() -> None:
     ]
 
 
-def test_short_sections_share_a_chunk() -> None:
-    assert chunk_note("# A\n\none\n\n# B\n\ntwo") == [Chunk("# A\n\none\n\n# B\n\ntwo", 1, 7, "A")]
-
-
-def test_windows_line_ends_change_nothing() -> None:
-    body = "# 标题\n\n- 一\n- 二\n\n```\ncode\n```\n" + "text\n" * 400
-
-    assert chunk_note(body.replace("\n", "\r\n")) == chunk_note(body)
-
-
 def test_a_comment_in_fenced_code_is_no_heading() -> None:
     filler = "make\n" * 80
     chunks = chunk_note(f"# Build\n\n```sh\n# not a heading\n{filler}```\n\n## Real\n\n{filler}")
@@ -90,15 +80,6 @@ def test_a_fence_ends_with_as_many_marks_as_it_began() -> None:
     chunks = chunk_note(f"````\n```\n# inside\n````\n{filler}\n\n# After\n\n{filler}")
 
     assert [chunk.heading for chunk in chunks] == ["", "After"]
-
-
-def test_code_in_one_line_is_no_fence() -> None:
-    filler = "text " * 60
-
-    assert [chunk.heading for chunk in chunk_note(f"```make``` builds it\n\n{filler}\n\n# After\n\n{filler}")] == [
-        "",
-        "After",
-    ]
 
 
 def test_an_unclosed_fence_loses_nothing() -> None:
@@ -142,10 +123,6 @@ def test_a_hostile_note_of_a_megabyte_is_cut_like_any_other(hostile: str) -> Non
     assert max(len(chunk.text) for chunk in chunks) <= LARGEST
     assert max(len(chunk.heading) for chunk in chunks) <= 6 * LONGEST_BLOCK
     assert len(chunks) <= len(hostile) / 150 + 1
-
-
-def test_a_note_of_nothing_has_no_chunks() -> None:
-    assert chunk_note("") == chunk_note("\n \n\t\r\n") == []
 
 
 def test_paragraphs_and_bullets_are_pieces_and_headings_are_not() -> None:

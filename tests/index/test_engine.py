@@ -108,18 +108,6 @@ def test_a_change_that_leaves_the_stamp_of_a_young_file_is_seen(tmp_path: Path) 
     assert (notebook.find("alpha"), notebook.find("gamma")) == ([], ["a.md"])
 
 
-def test_the_stamp_of_a_file_that_was_not_young_is_trusted(tmp_path: Path) -> None:
-    notebook = Notebook(tmp_path / "notes", now_ns=lambda: LONG_AGO_NS + 3 * SECOND)
-    notebook.write("a.md", "alpha", mtime_ns=LONG_AGO_NS)
-    notebook.find("alpha")
-    read: list[int] = []
-
-    reading = notebook.place._replace(progress=lambda done, total: read.append(total))
-    engine.use_index(reading, lambda index: index)
-
-    assert read == []
-
-
 def test_where_nothing_changed_one_walk_and_one_comparison_are_enough(notebook: Notebook) -> None:
     notebook.write("a.md", "alpha", mtime_ns=LONG_AGO_NS)
     notebook.write("笔记/b.md", "beta", mtime_ns=LONG_AGO_NS)
@@ -342,15 +330,6 @@ def test_a_note_that_was_too_large_is_read_when_the_limit_is_raised(notebook: No
     assert notebook.use(Index.broken_notes) == []
 
 
-def test_reading_on_progresses_from_nothing_to_all(notebook: Notebook) -> None:
-    fill(notebook, 3)
-    steps: list[tuple[int, int]] = []
-
-    engine.use_index(notebook.place._replace(progress=lambda *step: steps.append(step)), lambda index: index)
-
-    assert steps == [(0, 3), (1, 3), (2, 3), (3, 3)]
-
-
 def test_who_cannot_wait_uses_the_index_as_it_is_and_hears_what_is_missing(notebook: Notebook) -> None:
     hurried = notebook.place._replace(at_once=1)
     notebook.write("a.md", "alpha", mtime_ns=LONG_AGO_NS)
@@ -416,14 +395,6 @@ def test_a_stranger_s_vault_does_not_choose_what_is_deleted(notebook: Notebook, 
     with pytest.raises(NotWritable, match="symlink"):
         notebook.find("alpha")
     assert [path.read_text() for path in precious.iterdir()] == ["precious"]
-
-
-@pytest.mark.parametrize("name", ["a b", "50%", "what?", "#1", "Zürich 笔记", "it's"])
-def test_a_vault_may_have_any_name(tmp_path: Path, name: str) -> None:
-    notebook = Notebook(tmp_path / name)
-    notebook.write("a.md", "alpha")
-
-    assert notebook.find("alpha") == ["a.md"]
 
 
 @pytest.mark.of_sqlite

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, strategies as st
 
 from memtool.errors import UsageError
 from memtool.index.evaluation import Expected, KnownQuestion, evaluate, parse_questions
@@ -42,24 +41,6 @@ def test_only_the_first_six_hits_show_lines() -> None:
     hits = places("b:1-1", "a:1-1", "a:2-2", "a:3-3", "a:4-4", "a:5-5", "b:2-2")
 
     assert evaluate([question(Expected("b", 1, 2))], [hits])["lines@6"] == 1 / 2
-
-
-def test_ten_notes_count_for_the_rank() -> None:
-    tenth = places(*(f"{letter}:1-1" for letter in "bcdefghijak"))
-
-    metrics = evaluate([question(Expected("a"))], [tenth])
-
-    assert (metrics["recall@5"], metrics["recall@10"], metrics["mrr@10"]) == (0, 1, 1 / 10)
-    assert evaluate([question(Expected("k"))], [tenth])["mrr@10"] == 0
-
-
-@pytest.mark.slow
-@given(st.lists(st.sampled_from("abcd")), st.sets(st.sampled_from("abcd"), min_size=1))
-def test_metrics_are_shares_and_grow_with_the_depth(found: list[str], relevant: set[str]) -> None:
-    metrics = evaluate([question(*map(Expected, sorted(relevant)))], [places(*(f"{path}:1-1" for path in found))])
-
-    assert 0 <= metrics["recall@1"] <= metrics["recall@5"] <= metrics["recall@10"] <= 1
-    assert metrics["mrr@10"] >= metrics["recall@1"]
 
 
 def test_questions_are_read_from_json_lines() -> None:

@@ -3,7 +3,6 @@ from __future__ import annotations
 import datetime as dt
 
 import pytest
-from hypothesis import given, strategies as st
 
 from memtool.errors import UsageError
 from memtool.index.filters import Filter, parse_day
@@ -46,24 +45,6 @@ def test_a_day_is_named_in_many_ways(text: str, first: str, last: str) -> None:
 def test_a_day_that_the_calendar_does_not_have_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="the calendar has no"):
         parse_day(text, TODAY, end=True)
-
-
-@pytest.mark.slow
-@given(st.text(st.characters(exclude_categories=())))
-def test_any_other_text_is_refused_in_a_sentence(text: str) -> None:
-    try:
-        day = parse_day(text, TODAY)
-    except UsageError:
-        return
-    assert dt.date.fromisoformat(day).isoformat() == day
-
-
-@given(st.dates(min_value=dt.date(1, 1, 1)))
-def test_a_month_ends_the_day_before_the_next(day: dt.date) -> None:
-    last = dt.date.fromisoformat(parse_day(f"{day:%m}".join([f"{day.year:04}-", ""]), TODAY, end=True))
-
-    assert last.month == day.month
-    assert last == dt.date.max or (last + dt.timedelta(days=1)).day == 1
 
 
 def test_a_filter_narrows_only_where_a_part_is_asked_for() -> None:

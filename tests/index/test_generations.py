@@ -19,10 +19,6 @@ def finished(folder: Path) -> Path:
     return path
 
 
-def test_there_is_none_before_the_first(folder: Path) -> None:
-    assert generations.current(folder) is None
-
-
 def test_a_new_one_counts_only_when_it_is_finished(folder: Path) -> None:
     old = finished(folder)
     new = generations.begin(folder)

@@ -15,15 +15,6 @@ from memtool.index.engine import Index
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("length", [0, 1, 15, 99, 100, 512, 4095, 4096, 4097, 20_000, -1])
-def test_a_truncated_index_is_built_anew(built: Notebook, length: int) -> None:
-    content = built.generation().read_bytes()
-    built.generation().write_bytes(content[:length])
-
-    assert finds_all(built)
-
-
-@pytest.mark.slow
 def test_an_index_that_is_zeroed_anywhere_is_built_anew(built: Notebook) -> None:
     content = built.generation().read_bytes()
     anew = 0
@@ -117,15 +108,6 @@ def test_a_newer_index_is_not_touched_until_the_new_one_stands(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("pointer", ["", "deadbeef.sqlite\n", "../a.md\n", "\x00"])
-def test_a_pointer_to_nowhere_leads_to_a_new_index(built: Notebook, pointer: str) -> None:
-    (built.place.generations / "current").write_text(pointer)
-
-    assert finds_all(built)
-    assert len([name for name in built.index_files() if name.endswith(".sqlite")]) == 1
-
-
-@pytest.mark.slow
 def test_everything_derived_may_be_deleted(built: Notebook) -> None:
     shutil.rmtree(built.place.folder)
 
@@ -169,15 +151,6 @@ def test_a_generation_that_goes_between_two_steps_is_no_damage(
     monkeypatch.setattr(schema, "misfit", overtaken)
 
     assert finds_all(built)
-
-
-def test_an_error_of_the_user_of_an_index_rebuilds_nothing(built: Notebook) -> None:
-    before = built.generation()
-
-    with pytest.raises(ZeroDivisionError):
-        built.use(lambda index: 1 // 0)
-
-    assert built.generation() == before
 
 
 def test_on_a_full_disk_an_index_that_is_current_is_used(notebook: Notebook, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,7 @@ import pytest
 from index.notebook import Notebook
 
 from memtool.errors import UsageError
-from memtool.index.lookup import find_fact, note_refs
+from memtool.index.lookup import find_fact
 from memtool.vault.reading import Reading
 
 ON_BOTH_ENGINES = True
@@ -49,10 +49,3 @@ def test_an_id_that_several_facts_have_is_refused(notebook: Notebook) -> None:
 
     with pytest.raises(UsageError, match="'f1' is the id of 2 facts: areas/projects/cart"):
         find(notebook, "f1")
-
-
-def test_all_notes_are_listed_by_path(notebook: Notebook) -> None:
-    for ref in ("b.md", "a/c.md", "a.md"):
-        notebook.write(ref, "text")
-
-    assert notebook.use(lambda index: note_refs(index.db)) == ["a.md", "a/c.md", "b.md"]

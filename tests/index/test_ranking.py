@@ -28,18 +28,6 @@ def test_rrf_sums_one_over_sixty_plus_rank() -> None:
     assert scores == {7: 1 / 61, 8: 1 / 62 + 1 / 61, 9: 1 / 62}
 
 
-def test_a_smaller_k_makes_the_first_ranks_count_more() -> None:
-    assert reciprocal_rank_fusion([[1]], k=10) == {1: 1 / 11}
-
-
-@pytest.mark.slow
-@given(st.lists(ids, unique=True))
-def test_rrf_keeps_the_order_of_one_ranking(ranking: list[int]) -> None:
-    scores = reciprocal_rank_fusion([ranking, []])
-
-    assert sorted(scores, key=lambda each: -scores[each]) == ranking
-
-
 def test_adaptive_fusion_by_hand() -> None:
     scores = adaptive_fusion({1: 8.0, 2: 4.0}, Semantic({2: 0.65, 3: 0.35, 4: 0.3}, 0.35, 0.1), 0.6)
 
@@ -65,15 +53,6 @@ def test_models_with_other_scales_give_the_same_order(semantic: dict[int, float]
 
 
 @pytest.mark.slow
-@given(lexical_scores, st.floats(0.2, 0.7))
-def test_without_meaning_the_order_is_that_of_the_words(lexical: dict[int, float], weight: float) -> None:
-    scores = adaptive_fusion(lexical, Semantic({}, 0.0, 0.1), weight)
-
-    ranked = [scores[each] for each in order(lexical)]
-    assert ranked == sorted(ranked, reverse=True)
-
-
-@pytest.mark.slow
 @given(likenesses, st.floats(0.2, 0.7))
 def test_without_words_no_order_of_likeness_is_turned_round(semantic: dict[int, float], weight: float) -> None:
     least = min(semantic.values(), default=0.0)
@@ -92,17 +71,6 @@ def test_a_chunk_that_is_more_alike_never_sinks(
     semantic = semantic | {one: semantic.get(one, 0.0) + more}
 
     assert adaptive_fusion(lexical, Semantic(semantic, 0.0, 0.1), weight)[one] >= before - 1e-9
-
-
-@pytest.mark.slow
-@given(lexical_scores, likenesses, st.floats(0.2, 0.7))
-def test_every_chunk_of_either_side_has_a_score(
-    lexical: dict[int, float], semantic: dict[int, float], weight: float
-) -> None:
-    scores = adaptive_fusion(lexical, Semantic(semantic, 0.1, 0.0), weight)
-
-    assert scores.keys() == lexical.keys() | semantic.keys()
-    assert all(score >= 0 for score in scores.values())
 
 
 @given(st.floats(0, 1), st.floats(0, 1))
@@ -126,22 +94,6 @@ def test_of_near_duplicates_the_best_is_kept() -> None:
     texts = {1: long, 2: "something else", 3: long.replace("24", "48"), 4: f"  {long}\n"}
 
     assert without_near_duplicates([1, 2, 3, 4], texts.__getitem__, 6) == [1, 2]
-
-
-def test_texts_that_differ_in_more_than_a_sixth_are_both_kept() -> None:
-    texts = {1: "abcdefghijklmnopqrstuvwxyz", 2: "abcdefghijklmnopqrst 01234"}
-
-    assert without_near_duplicates([1, 2], texts.__getitem__, 6) == [1, 2]
-
-
-@pytest.mark.slow
-@given(st.lists(st.text(max_size=8), max_size=60), st.integers(0, 10))
-def test_a_page_is_never_too_long_and_keeps_the_order(texts: list[str], limit: int) -> None:
-    kept = without_near_duplicates(range(len(texts)), texts.__getitem__, limit)
-
-    assert kept == sorted(set(kept))
-    assert len(kept) <= limit
-    assert not texts or not limit or kept[0] == 0
 
 
 def test_only_the_first_texts_are_compared() -> None:

@@ -25,10 +25,6 @@ def test_the_projects_are_those_of_the_chunks(notebook: Notebook) -> None:
     assert notebook.use(lambda index: projects_in(index.db)) == ["shop", "shop-web", "快充"]
 
 
-def test_an_empty_vault_has_none(tmp_path: Path) -> None:
-    assert Notebook(tmp_path.resolve() / "vault").use(lambda index: projects_in(index.db)) == []
-
-
 @pytest.mark.parametrize(
     ("here", "text", "projects"),
     [

@@ -24,13 +24,6 @@ def chunk(text: str, ref: str = "notes/a.md") -> ChunkRow:
     return only
 
 
-def test_a_note_without_front_matter_is_a_good_note() -> None:
-    plain = chunk("# Keys\n\nthe deploy key", "areas/projects/shop/knowledge/2026-01-31-keys.md")
-
-    assert plain[:5] == (1, 3, "Keys", "# Keys\n\nthe deploy key", "knowledge")
-    assert (plain.project, plain.category, plain.date, plain.status) == ("shop", "research", "2026-01-31", "")
-
-
 def test_the_front_matter_says_what_the_path_does_not() -> None:
     matter = "type: decision\nproject: cart\ncategory: bug\nstatus: Superseded\ndate: 2025-12-24\nexpires: 2026-12-24"
 
@@ -154,15 +147,6 @@ YAML = st.lists(
 
 
 @pytest.mark.slow
-@given(YAML, st.text(max_size=30))
-@example("&a [*a]", "")
-@example('title: "\\0\\ud800"', "")
-@example("? [a, b]\n: c", "")
-def test_no_front_matter_is_too_strange_for_the_index(matter: str, body: str) -> None:
-    storable(note_row("daily/2026-02-10.md", f"---\n{matter}\n---\n{body}".encode()))
-
-
-@pytest.mark.slow
 @given(
     st.binary() | st.text().map(str.encode),
     st.sampled_from(["a.md", "facts.json", "archive/x/facts.json", "b.markdown"]),
@@ -216,11 +200,6 @@ def test_what_goes_with_every_chunk_stays_short(hostile: str) -> None:
     assert sum(
         len(each.context) + len(each.tags) + len(each.heading) + len(each.project) for each in chunks
     ) < 6000 * len(chunks)
-
-
-@pytest.mark.slow
-def test_a_heading_of_a_megabyte_is_read_in_no_time() -> None:
-    assert row("# a" + " " * 1_000_000 + "b").title.startswith("a ")
 
 
 def test_the_context_of_a_chunk_names_everything_once() -> None:

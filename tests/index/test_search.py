@@ -103,10 +103,6 @@ def test_a_word_beside_fts_syntax_is_found(many: Notebook) -> None:
         assert many.find(query)[:1] == ["panic.md"], query
 
 
-def test_a_query_of_punctuation_finds_nothing(many: Notebook) -> None:
-    assert many.find("!?，。 \x00\ud800") == []
-
-
 def test_a_query_of_function_words_finds_them(notebook: Notebook) -> None:
     notebook.write("a.md", "什么都没有")
     notebook.write("b.md", "to be or not to be")
@@ -220,26 +216,6 @@ def test_a_narrow_filter_still_fills_the_page(notebook: Notebook) -> None:
     assert len(notebook.find("key", limit=10, projects=("shop",))) == 10
 
 
-@pytest.mark.slow
-def test_superseded_notes_do_not_push_living_ones_off_the_page(notebook: Notebook) -> None:
-    for number in range(300):
-        status = "active" if number % 30 == 0 else "superseded"
-        notebook.write(
-            f"{number:03}.md",
-            f"---\nstatus: {status}\n---\nkey {number * 7919} {number * 104729}" + " key" * (number % 30),
-        )
-
-    assert len(notebook.find("key", limit=10)) == 10
-
-
-@pytest.mark.slow
-def test_as_many_hits_as_are_asked_for(notebook: Notebook) -> None:
-    for number in range(150):
-        notebook.write(f"{number:03}.md", f"key {number * 7919} {number * 104729} {number * 15485863}")
-
-    assert len(notebook.find("key", limit=130)) == 130
-
-
 # --------------------------------------------------------------------------------------------------------------- order
 
 
@@ -323,13 +299,6 @@ def test_a_hit_says_where_it_is_and_why(notebook: Notebook) -> None:
     assert hit.score > hit.why["bm25"]["score"]
 
 
-def test_the_score_explains_the_order(many: Notebook) -> None:
-    hits = many.search("解密失败 common word1", limit=20).hits
-
-    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
-    assert [hit.why["bm25"]["rank"] for hit in hits] == list(range(1, len(hits) + 1))
-
-
 # ---------------------------------------------------------------------------------------------------------- completion
 
 
@@ -343,17 +312,6 @@ def test_a_half_typed_word_finds_the_whole_one_and_says_so(notebook: Notebook) -
     assert found.notices == ("'authen' occurs nowhere; searched for authentication",)
     assert notebook.find("uthoriz") == ["b.md"]
     assert notebook.find("zzz") == []
-
-
-def test_completion_never_stands_above_words_that_do_occur(notebook: Notebook) -> None:
-    notebook.write("typed.md", "the deploy key and " + "a lot of other text " * 100)
-    notebook.write("completed.md", "deployment deployment authentication authentication")
-
-    found = notebook.search("key authen")
-
-    assert [hit.memory.path for hit in found.hits] == ["typed.md", "completed.md"]
-    assert found.hits[1].why["bm25"]["completed"]
-    assert found.hits[0].score > found.hits[1].score  # which is what a fusion looks at
 
 
 def test_a_word_that_occurs_is_not_completed(notebook: Notebook) -> None:
@@ -394,15 +352,6 @@ def test_what_is_short_a_code_or_quite_another_word_is_no_typing_error(notebook:
     assert not [notice for notice in notebook.search(query).notices if "部" not in notice]
 
 
-def test_a_typing_error_is_not_looked_for_in_words_that_occur(notebook: Notebook) -> None:
-    notebook.write("casual.md", "a casual order")
-    notebook.write("causal.md", "the causal order, causal, causal")
-
-    found = notebook.search("casual")
-
-    assert ([hit.memory.path for hit in found.hits], found.notices) == (["casual.md"], ())
-
-
 def test_words_that_occur_nowhere_any_more_are_not_offered(notebook: Notebook) -> None:
     for number in range(30):
         notebook.write(f"old{number}.md", f"authen{number:02}")
@@ -422,16 +371,6 @@ def test_a_run_that_occurs_nowhere_is_tried_by_its_characters(notebook: Notebook
 
     assert notebook.find("解密") == ["a.md"]
     assert notebook.search("解密").notices == ("'解密' occurs nowhere; searched for 解, 密",)
-
-
-@pytest.mark.slow
-def test_a_long_query_completes_few_words_and_none_that_occur(notebook: Notebook) -> None:
-    words = [f"word{chr(97 + number // 26)}{chr(97 + number % 26)}" for number in range(600)]
-    notebook.write("a.md", "\n\n".join(words))
-
-    assert not [notice for notice in notebook.search(" ".join(words)).notices if "nowhere" in notice]
-    strange = notebook.search(" ".join(word[1:] for word in words))
-    assert len([notice for notice in strange.notices if "nowhere" in notice]) <= 16
 
 
 # ----------------------------------------------------------------------------------------------------------- spellings
@@ -535,13 +474,6 @@ def test_a_name_typed_as_words_comes_before_its_scattered_words(named: Notebook,
 
 
 @pytest.mark.parametrize(
-    "query", ["how dear do databases with max connections get at night", "数据库夜里为什么失败 max_pool"]
-)
-def test_a_name_that_is_the_smaller_part_of_a_question_does_not_lead(named: Notebook, query: str) -> None:
-    assert not [hit for hit in named.search(query).hits if "named" in hit.why["bm25"]]
-
-
-@pytest.mark.parametrize(
     ("query", "ref"),
     [("the fast lane is closed again", "said.md"), ("fast lane 为什么关闭", "said.md"), ("the of a", None)],
 )
@@ -554,13 +486,6 @@ def test_two_words_side_by_side_count_for_more_than_apart(notebook: Notebook, qu
     first, *_ = notebook.search(query).hits
 
     assert (first.memory.path if "pairs" in first.why["bm25"] else None) == ref
-
-
-def test_what_an_identifier_brings_is_explained(spelt: Notebook) -> None:
-    first, second, *_ = spelt.search("RetryFailedInvoiceJob").hits
-
-    assert first.why["bm25"]["named"] >= second.score > 0
-    assert "named" not in second.why["bm25"]
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,6 @@ from memtool.settings.sections import EmbeddingSettings
 
 needs_fastembed = pytest.mark.skipif(find_spec("fastembed") is None, reason="the extra `vectors` is not installed")
 
-
 ON_BOTH_ENGINES = True
 
 
@@ -98,12 +97,6 @@ def test_who_switched_vectors_off_hears_of_them_only_where_they_are_asked_for(
     assert finder.search("word2").all_notices == ()
     with pytest.raises(ProviderMissing, match="no embedder is set up"):
         finder.search("word2", "vector")
-
-
-def test_who_asks_for_words_hears_nothing_of_vectors(notebook: Notebook, tmp_path: Path) -> None:
-    found = Finder(notebook, EmbeddingSettings(provider="none"), tmp_path).search("word2", "bm25")
-
-    assert found.lasting + found.passing == ()
 
 
 @pytest.mark.slow
@@ -189,19 +182,6 @@ def test_too_many_missing_vectors_wait_for_the_index_command(local: Finder) -> N
     found = local.search("key of the automobile")
     assert found.mode == "hybrid"
     assert found.passing == ("120 chunks have no vector yet: run `memtool index`",)
-
-
-@pytest.mark.slow
-@needs_fastembed
-def test_a_rebuilt_index_has_its_vectors_at_once(local: Finder) -> None:
-    for number in range(300):
-        local.notebook.write(f"{number}.md", f"note {number}")
-    local.index()
-    local.notebook.use(lambda index: index, rebuild=True)
-
-    found = local.search("automobile")
-
-    assert (found.lasting + found.passing, found.mode, found.hits[0].memory.path) == ((), "hybrid", "car.md")
 
 
 @pytest.mark.of_sqlite

@@ -6,7 +6,6 @@ import contextlib
 import gzip
 import json
 import os
-import shutil
 import sqlite3
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
@@ -20,7 +19,7 @@ from desk import Desk
 from memtool.capture.captured import follow_undo
 from memtool.capture.source import Source, write_source
 from memtool.capture.turns import FileEdit, Run, Turn
-from memtool.errors import NoteNotFound, NotWritable
+from memtool.errors import NotWritable
 from memtool.history.changes import find_change
 from memtool.history.undoing import undo
 from memtool.index import turn_table
@@ -125,15 +124,6 @@ def test_where_a_note_answers_no_turn_is_given(kept: Desk) -> None:
     assert [hit.memory.kind for hit in found.hits][:1] == ["session"]
     assert turns_of(found) == []
     assert turns_of(ask(kept, "没有谈到的支付回调签名算法")) == []
-
-
-def test_turns_can_be_searched_alone(kept: Desk) -> None:
-    keep(kept, "two", Turn(typed="The gateway times out, 网关超时"), day=2)
-    follow(kept)
-    found = ask(kept, "gateway", "only")
-    assert {hit.session for hit in found.hits} == {"one", "two"}
-    assert {hit.memory.kind for hit in found.hits} == {TURN}
-    assert ask(kept, "IdempotencyKeyFilter", "only").notices == ()  # no note holds it, which is nothing to tell here
 
 
 @pytest.mark.parametrize(
@@ -354,19 +344,6 @@ def test_terms_of_what_is_gone_are_cleared_away(desk: Desk) -> None:
         living, made = db.execute("SELECT count(*), max(id) FROM part").fetchone()
     assert made < 70 * living / 10
     assert turns_of(ask(desk, "E69", "only")) == [("one", 1)]
-
-
-def test_without_sources_nothing_is_made(desk: Desk) -> None:
-    assert follow(desk) == FollowedSources()
-    assert not table_path(place_of(desk.work)).exists()
-    shutil.rmtree(desk.vault.root / FOLDER, ignore_errors=True)
-    assert ask(desk, "E4711").notices == ()
-
-
-def test_a_note_that_names_no_source_is_no_hit(kept: Desk) -> None:
-    with pytest.raises(NoteNotFound):
-        kept.forget("sessions/none.md")
-    assert ask(kept, "").hits == ()
 
 
 def test_a_table_that_is_in_use_is_no_damaged_one(kept: Desk) -> None:

@@ -11,12 +11,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
 
 from memtool.errors import Busy, NotWritable
 from memtool.index import vectors
 from memtool.index.semantic import text_hash
-from memtool.index.vectors import VectorStore, delete_other_models, highest
+from memtool.index.vectors import VectorStore, delete_other_models
 from memtool.processes import lock
 
 D = 4
@@ -66,17 +65,6 @@ def store(folder: Path) -> Iterator[VectorStore]:
         yield store
 
 
-def test_an_empty_store_has_nothing_and_writes_nothing(folder: Path, store: VectorStore) -> None:
-    assert len(store) == 0
-    assert store.missing([2, 1, 2]) == [2, 1]
-    assert store.rows([1]).tolist() == [-1]
-    assert store.matrix().shape == (0, D)
-    assert store.scores([1, 0, 0, 0]).shape == (0,)
-    assert store.nearest([1, 0, 0, 0], 5)[0].tolist() == []
-    assert store.notices == []
-    assert not folder.exists()
-
-
 def test_what_was_added_is_found_at_once_and_later(folder: Path, store: VectorStore) -> None:
     _put(store, "a", "b")
     _put(store, "c")
@@ -115,16 +103,6 @@ def test_scores_are_dot_products_and_the_nearest_come_first(store: VectorStore) 
     assert len(store.nearest([1, 0, 0, 0], 99)[0]) == 3
 
 
-@pytest.mark.slow
-@given(st.lists(st.integers(-3, 3)), st.integers(-1, 12))
-def test_the_highest_are_those_that_sorting_finds(numbers: list[int], n: int) -> None:
-    scores = np.array(numbers, np.float32)
-    places, best = highest(scores, n)
-    assert best.tolist() == sorted(numbers, reverse=True)[: max(0, n)]
-    np.testing.assert_array_equal(scores[places], best)
-    assert len(set(places.tolist())) == len(places)
-
-
 def test_the_deviation_is_that_of_the_likenesses_between_the_texts(store: VectorStore) -> None:
     assert store.deviation() == 0.0
     _put(store, "a")
@@ -144,13 +122,6 @@ def test_a_store_shows_what_stood_when_it_was_opened(folder: Path, store: Vector
     assert (len(store), _missing(store, ["a", "b"])) == (1, ["b"])
     _put(store, "c")
     _check(store, "a", "b", "c")
-
-
-def test_two_models_do_not_see_each_other(folder: Path) -> None:
-    _add(folder, "a", model="one/model")
-    _add(folder, "b", model="one-model")
-    with VectorStore(folder, "one/model", D) as one, VectorStore(folder, "one-model", D) as two:
-        assert (_missing(one, ["a", "b"]), _missing(two, ["a", "b"])) == (["b"], ["a"])
 
 
 def test_other_models_can_be_deleted(folder: Path) -> None:
@@ -185,12 +156,6 @@ def test_files_and_folders_are_for_the_owner_only(folder: Path) -> None:
 # Garbage
 
 
-def test_a_little_garbage_stays(store: VectorStore) -> None:
-    _put(store, *"abcd")
-    assert store.collect_garbage(set(_hashes("abc"))) == 0
-    _check(store, *"abcd")
-
-
 def test_much_garbage_goes(folder: Path, store: VectorStore) -> None:
     _put(store, *"abcdefgh")
     before = store.matrix()
@@ -202,18 +167,6 @@ def test_much_garbage_goes(folder: Path, store: VectorStore) -> None:
     assert len(list(folder.glob("*.f32"))) == 1
     _put(store, "z")
     _check(store, "b", "g", "z")
-
-
-def test_everything_may_be_garbage(store: VectorStore) -> None:
-    _put(store, "a")
-    assert store.collect_garbage(set()) == 1
-    assert len(store) == 0
-    _put(store, "b")
-    _check(store, "b")
-
-
-def test_an_empty_store_has_no_garbage(store: VectorStore) -> None:
-    assert store.collect_garbage({1}) == 0
 
 
 def test_a_reader_of_the_old_generation_keeps_its_rows(folder: Path, store: VectorStore) -> None:
@@ -288,14 +241,6 @@ def test_a_file_of_another_model_is_not_taken_for_ours(tmp_path: Path, folder: P
     with VectorStore(folder, "m", D) as store:
         assert _missing(store, ["a"]) == ["a"]
         assert len(store.notices) == 1
-
-
-def test_another_dimension_is_another_model(folder: Path) -> None:
-    _add(folder, "a")
-    with VectorStore(folder, "m", D * 2) as store:
-        assert _missing(store, ["a"]) == ["a"]
-        store.add(_hashes("a"), np.ones((1, D * 2), np.float32))
-        assert store.matrix().shape == (1, D * 2)
 
 
 # Crashes
@@ -471,10 +416,3 @@ def test_a_folder_that_cannot_be_written_can_be_read(folder: Path) -> None:
             _check(store, "a")
     finally:
         folder.chmod(0o700)
-
-
-def test_a_path_with_spaces_and_signs_is_fine(tmp_path: Path) -> None:
-    folder = tmp_path / "my notes #1 100% ?ü 库"
-    _add(folder, "a")
-    with VectorStore(folder, "m", D) as store:
-        _check(store, "a")

@@ -44,19 +44,6 @@ def write(path: Path, **values: Any) -> None:
     path.write_text(json.dumps(values))
 
 
-def test_without_hooks_there_is_nothing_to_say(environ: dict[str, str], project: Path) -> None:
-    assert examine(environ, project) == ((), (), (), None)
-
-
-def test_hooks_that_work_are_healthy(environ: dict[str, str], tmp_path: Path) -> None:
-    (tmp_path / "记忆").mkdir()
-    program = find_program(tmp_path / "记忆", this_project=False)
-    path = client_files.user_settings_path(environ)
-    install(path, program)
-    assert examine(environ, None) == ((path,), (program,), (), None)
-    assert list((tmp_path / "记忆").iterdir()) == []
-
-
 def test_a_program_that_is_gone_is_broken_and_one_of_a_project_is_never_run(
     environ: dict[str, str], project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -98,12 +98,6 @@ def test_a_dry_run_shows_the_difference_and_writes_nothing(path: Path) -> None:
     assert path.read_text() == made.after
 
 
-def test_a_dry_run_of_nothing_yet_makes_no_folder(tmp_path: Path) -> None:
-    planned = install(tmp_path / ".claude" / "settings.json", PROGRAM, dry_run=True)
-    assert planned.diff().startswith("--- /dev/null\n")
-    assert (planned.original, names(tmp_path)) == (None, [])
-
-
 def test_another_memtool_takes_over_and_the_original_stays_the_first(path: Path) -> None:
     install(path, PROGRAM)
     moved = install(path, Program("/new/bin/memtool-hook"))
@@ -134,13 +128,6 @@ def test_an_original_from_earlier_is_numbered_and_never_overwritten(path: Path) 
     assert names(path.parent) == ["settings.json", *(f"settings.json.memtool-backup.{number}" for number in (1, 2))]
 
 
-def test_an_original_from_earlier_is_not_taken_for_that_of_a_new_file(path: Path) -> None:
-    path.rename(original_path(path))
-    assert install(path, PROGRAM).original is None
-    assert uninstall(path).after is None
-    assert names(path.parent) == ["settings.json.memtool-backup.1"]
-
-
 def test_it_goes_as_well_when_the_original_is_lost(path: Path) -> None:
     install(path, PROGRAM)
     original_path(path).unlink()
@@ -159,14 +146,6 @@ def test_a_link_stays_a_link_and_the_mode_stays(path: Path, tmp_path: Path) -> N
     assert stat.S_IMODE(original_path(path).stat().st_mode) == 0o600
     uninstall(path)
     assert (path.is_symlink(), real.read_text()) == (True, OTHERS)
-
-
-def test_a_link_to_a_file_that_we_made_keeps_its_file(path: Path, tmp_path: Path) -> None:
-    path.unlink()
-    path.symlink_to(tmp_path / "dotfiles.json")
-    install(path, PROGRAM)
-    uninstall(path)
-    assert (path.is_symlink(), path.read_text()) == (True, "{}\n")
 
 
 BROKEN = {

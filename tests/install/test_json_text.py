@@ -158,12 +158,6 @@ def test_hostile_texts_are_refused_at_once(text: str) -> None:
         parse(text)
 
 
-def test_only_plain_json_is_plain() -> None:
-    assert is_plain('\ufeff{"a": "// no comment"}')
-    assert not is_plain("{} // c")
-    assert not is_plain('{"a": 1,}')
-
-
 def test_names_are_found_by_their_value() -> None:
     node = parse(r'{"\u89e3": 1}').get("解")
     assert node == Node(1, 11, 12)

@@ -56,20 +56,6 @@ def test_an_entry_comes_once_and_goes_without_a_trace(text: str) -> None:
     assert entry().take(left, text) == left
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        '{"projects": {"/家/项目": {"mcpServers": {}}}}',
-        '{"projects": {"/家/项目": {}}}',
-        '{"projects": {}}',
-        "{}",
-        '{"a": 1}',
-    ],
-)
-def test_objects_around_an_entry_go_if_they_are_ours(text: str) -> None:
-    assert entry().take(entry().put(text), text) == text
-
-
 def test_what_the_user_added_to_the_entry_stays_and_what_moved_is_mended() -> None:
     value = {"mcpServers": {"memtool": {**SERVER, "command": "/old/python", "timeout": 9}}}
     new = entry(keys=("mcpServers", "memtool")).put(json.dumps(value))
@@ -101,16 +87,6 @@ def test_an_entry_of_the_same_name_that_is_not_ours_stays(theirs: str) -> None:
 )
 def test_ours_is_known_by_what_it_runs(value: Any, is_ours: bool) -> None:
     assert runs_memtool(value) is is_ours
-
-
-@given(st.text(st.sampled_from("ab记\n\r "), max_size=12).filter(lambda text: "\r" not in text.replace("\r\n", "")))
-def test_a_block_comes_once_and_goes_without_a_trace(text: str) -> None:
-    share = Block("instructions", Path("CLAUDE.md"), "Ask memtool.\n先问。")
-    once = share.put(text)
-    assert once.startswith(text)
-    assert share.put(once) == once
-    assert share.take(once, None) == text
-    assert share.take(text, None) == text
 
 
 def test_a_block_is_brought_up_to_date_where_it_stands() -> None:

@@ -37,12 +37,6 @@ def test_a_folder_is_free_once_no_file_needs_it(tmp_path: Path) -> None:
     assert record == Installations()
 
 
-def test_a_file_in_a_folder_that_was_there_before_needs_nothing(tmp_path: Path) -> None:
-    record = Installations()
-    record.need(tmp_path / "file")
-    assert record == Installations()
-
-
 def test_what_the_user_does_without_is_known_by_installation(environ: dict[str, str]) -> None:
     do_without(environ, "codex", ["mcp"])
     do_without(environ, "claude-code /家/项目", {"rules", "mcp"})
@@ -91,12 +85,6 @@ def test_a_record_that_somebody_broke_is_an_empty_one(environ: dict[str, str], t
     assert read_record(environ) == Installations()
     do_without(environ, "codex", ["mcp"])
     assert json.loads(path.read_text())["without"] == {"codex": ["mcp"]}
-
-
-def test_nothing_is_written_where_nothing_is_to_be_remembered(tmp_path: Path, environ: dict[str, str]) -> None:
-    update(environ, lambda record: record.vaults.clear())
-    do_without(environ, "codex", [])
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_vault_is_the_users_once_he_has_said_so(tmp_path: Path) -> None:

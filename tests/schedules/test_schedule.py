@@ -214,24 +214,6 @@ def test_a_crontab_that_cannot_be_read_is_not_written(work: Workspace, system: S
 
 
 @pytest.mark.slow
-def test_each_vault_has_its_own(work: Workspace, system: System, tmp_path: Path) -> None:
-    other = work_in(tmp_path / "other", system)
-    for each in (work, other):
-        schedule.install(each, schedule.plan(each, CRON))
-    schedule.remove(work, schedule.plan(work, CRON))
-    assert system.crontab.read_text() == schedule.plan(other, CRON).texts[Path("crontab -l")]
-
-
-@pytest.mark.slow
-def test_another_kind_takes_the_place_of_the_first(work: Workspace, system: System) -> None:
-    schedule.install(work, schedule.plan(work, SYSTEMD))
-    assert schedule.install(work, schedule.plan(work, CRON)) is True
-    assert [found.kind for found in schedule.find_installed(work)] == [CRON]
-    assert kept_schedule(work) == CRON
-    assert not (system.folder / "systemctl.state").exists()
-
-
-@pytest.mark.slow
 def test_what_the_system_refuses_leaves_no_file(work: Workspace, system: System) -> None:
     plan = schedule.plan(work, SYSTEMD)
     system.refuse("enable")
@@ -279,16 +261,6 @@ def test_the_kind_is_what_the_machine_has(
         (system.folder / missing).unlink()
     monkeypatch.setattr(sys, "platform", platform)
     assert schedule.choose_kind(work) == kind
-
-
-@pytest.mark.slow
-def test_a_systemd_that_nobody_answers_for_is_none(work: Workspace, system: System) -> None:
-    system.refuse("show")
-    if sys.platform == "linux":
-        assert schedule.choose_kind(work) == CRON
-        (system.folder / "crontab").unlink()
-        with pytest.raises(MemtoolError, match="neither systemctl nor crontab"):
-            schedule.choose_kind(work)
 
 
 def test_the_next_run_is_a_monday() -> None:

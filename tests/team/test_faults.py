@@ -6,9 +6,7 @@ Whoever asks meanwhile is answered, or told why not with a 503; what was answere
 from __future__ import annotations
 
 import contextlib
-import os
 import signal
-import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -18,7 +16,6 @@ from typing import Any
 import pytest
 from postgres_server import PostgresServer, new_database
 from psycopg import Connection
-from psycopg.conninfo import make_conninfo
 from team.people import OKAPI, People, check_all
 from team.proxy import Way
 from team.team_server import PATIENCE, Answer, TeamServer
@@ -50,17 +47,6 @@ def server(way: Way, tmp_path: Path) -> Iterator[TeamServer]:
     finally:
         way.mend()
         server.end()
-
-
-def test_the_way_to_the_database_is_cut_again_and_again(server: TeamServer, way: Way) -> None:
-    with People(server) as people:
-        for _ in range(4):
-            people.until_more(saved=1, searched=1)
-            way.cut()
-            people.until_more(refused=1)
-            way.mend()
-        people.until_more(saved=1, searched=1)
-    check_all(server, people)
 
 
 def test_the_database_is_killed_while_everybody_works(server: TeamServer, own_postgres: PostgresServer) -> None:
@@ -152,53 +138,6 @@ def test_on_a_full_disk_of_the_database_memories_are_kept_and_found_once_there_i
     free()
     server.until(lambda: server.found("quagga") == [saved.fields["id"]])
     server.until(lambda: server.vaults()[0]["problem"] == "")
-
-
-@pytest.fixture
-def small_disk(own_postgres: PostgresServer) -> Iterator[Path]:
-    """A folder of PostgreSQL's on a disk of its own, if this user may make one."""
-    disk = own_postgres.folder / "disk"
-    disk.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=150m", "none", str(disk)]
-    if os.geteuid() or subprocess.run(mount, capture_output=True, check=False).returncode:
-        pytest.skip("only root may make a small disk")
-    try:
-        about = own_postgres.folder.stat()
-        os.chown(disk, about.st_uid, about.st_gid)
-        yield disk
-    finally:
-        subprocess.run(["umount", "-l", str(disk)], check=True)
-
-
-def test_a_disk_that_is_really_full(own_postgres: PostgresServer, small_disk: Path, tmp_path: Path) -> None:
-    with connect(own_postgres.dsn) as db:
-        db.execute(f"CREATE TABLESPACE small LOCATION '{small_disk}'")
-        db.execute("CREATE DATABASE small TABLESPACE small")
-    server = None
-    try:
-        dsn = make_conninfo(own_postgres.dsn, dbname="small")
-        migrate(dsn)
-        server = TeamServer(tmp_path, dsn, ("shop",))
-        assert server.save(OKAPI).status == 200
-        filler = small_disk / "filler"
-        with filler.open("wb", buffering=0) as file, contextlib.suppress(OSError):
-            while file.write(bytes(65_536)):
-                pass
-        long = " ".join(f"word{number}" for number in range(40_000))
-        note = {"content": f"# Quagga\n\nIt is extinct 斑驴.\n\n{long}", "kind": "knowledge", "project": "zoo"}
-        saved = server.ask("POST", "/save", note)
-        assert saved.fields["stored"]
-        server.until(lambda: "No space left" in server.vaults()[0]["problem"])
-        assert server.found("okapi")
-        server.until(lambda: "Quagga" in server.pushed())
-        filler.unlink()
-        server.until(lambda: server.found("quagga 斑驴")[:1] == [saved.fields["id"]])
-    finally:
-        if server is not None:
-            server.end()
-        with connect(own_postgres.dsn) as db:
-            db.execute("DROP DATABASE small WITH (FORCE)")
-            db.execute("DROP TABLESPACE small")
 
 
 def test_a_vault_whose_tables_are_locked_stops_no_other_vault_and_no_end(way: Way, tmp_path: Path) -> None:

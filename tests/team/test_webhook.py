@@ -6,7 +6,6 @@ from typing import NamedTuple
 from urllib.parse import urlencode
 
 import pytest
-from hypothesis import given, strategies as st
 
 from memtool.team.gate import is_genuine
 
@@ -104,8 +103,3 @@ def test_the_token_of_gitlab_is_genuine() -> None:
 @pytest.mark.parametrize("secret", ["", "short"])
 def test_without_a_secret_nothing_is_genuine(secret: str) -> None:
     assert not is_genuine(secret, {"x-gitlab-token": secret}, b"")
-
-
-@given(st.text(), st.text(), st.binary(max_size=50))
-def test_nothing_made_up_is_genuine(signature: str, token: str, body: bytes) -> None:
-    assert not is_genuine(SECRET, {"x-hub-signature-256": signature, "x-gitlab-token": token}, body)

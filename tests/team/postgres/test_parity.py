@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -14,26 +13,19 @@ import pytest
 
 from memtool.embeddings.known_scripts import ALL_SCRIPTS
 from memtool.index.engine import Index, Place, use_index
-from memtool.index.evaluation import parse_questions
 from memtool.index.filters import Filter
 from memtool.index.search import search
 from memtool.index.semantic import Vectors, embed, open_vectors
 from memtool.team.engine import PostgresEngine
 from memtool.team.postgres.connection import Database
 from memtool.vault.layout import open_vault
-from memtool.vault.memory import Found
 
-SHARED = Path(__file__).parents[4] / "shared"
-SETS = SHARED / "eval" / "data"
-MODEL = SHARED / "models" / "all-MiniLM-L6-v2"
 TODAY = dt.date(2026, 11, 22)
 WORDS = (
     "login token deploy deployment database retry max_connections getUserById E0308 v2.1.210 #4573 log in rollback "
     "解密失败 数据库 部署 登录 令牌 配置 重试 日本語 検索 Datenbank größe миграция поиск 로그인 배포"
 ).split(" ")
 PROJECTS = ("", "shop", "billing", "支付")
-
-Ask = Callable[[str, dict[str, Any]], Sequence[Found]]
 
 
 @pytest.fixture
@@ -150,15 +142,3 @@ def test_both_engines_agree_on_meaning(places: tuple[Place, Place]) -> None:
         [[(hit.memory.path, hit.memory.place.start_line) for hit in hits] for hits in each] for each in found
     )
     assert sum(one == other for one, other in zip(ours, theirs, strict=True)) >= 99
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not SETS.is_dir(), reason="the search sets of ../shared/eval are not on this machine")
-@pytest.mark.parametrize("name", ["locomo-ci", "techfaq-zh-ci", "korquad-ci"])
-def test_the_sets_are_answered_alike(name: str, places: tuple[Place, Place]) -> None:
-    shutil.copytree(SETS / name / "vault", places[0].vault.root, dirs_exist_ok=True)
-    lines = (SETS / name / "queries.jsonl").read_text(encoding="utf-8").splitlines()
-    questions = parse_questions(lines)[:60]
-    asked_words: list[tuple[str, dict[str, Any]]] = [(each.query, {}) for each in questions]
-    ours, theirs = (answers(place, asked_words) for place in places)
-    assert [each.query for each, one, other in zip(questions, ours, theirs, strict=True) if one != other] == []
