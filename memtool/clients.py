@@ -1,8 +1,8 @@
 """The coding agents that memtool works with, one row each. Data only.
 
 A row says where the agent keeps its files, which of them `memtool install` changes, and how the agent names its hook
-events, fields and tools; everything else in memtool speaks Claude Code's language. docs/agents.md says which
-agents were run for real (Codex, Gemini CLI, OpenCode); the others follow their documentation of November 2026.
+events, fields and tools; everything else in memtool speaks Claude Code's language. docs/agents.md says which agents are
+tested with the real client (Codex, Gemini CLI, OpenCode); the others follow their documentation of November 2026.
 """
 
 from __future__ import annotations
