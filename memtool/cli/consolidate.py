@@ -12,7 +12,7 @@ import click
 from memtool.cli import output
 from memtool.cli.options import DRY_RUN, with_json
 from memtool.cli.session import Session
-from memtool.errors import UsageError
+from memtool.errors import NoteNotFound, UsageError
 from memtool.text.lines import counted
 
 if TYPE_CHECKING:
@@ -164,12 +164,13 @@ def ask_each(waiting: Sequence[Judged]) -> dict[str, Choice]:
 
 
 def _open(session: Session, week: str) -> None:
-    from memtool.errors import NoteNotFound
     from memtool.vault.files import read_text
 
     path = session.vault.path(f"reports/{week}.md")
     if not path.is_file():
-        raise NoteNotFound(f"reports/{week}.md")
+        missing = NoteNotFound(f"reports/{week}.md")
+        missing.hint = f"`memtool consolidate --week {week}` writes it."
+        raise missing
     text = read_text(path)[0]
     if output.on_terminal():
         from memtool.cli import screen

@@ -242,11 +242,11 @@ def _remember(session: Session, words: Sequence[str]) -> None:
     remember.main(list(words), prog_name="memtool remember", standalone_mode=False, obj=session)
 
 
-def _change(session: Session, fact_id: str, deed: str, new: Callable[..., Any]) -> None:
+def _change(session: Session, fact_id: str, action: str, new: Callable[..., Any]) -> None:
     from memtool.index.engine import catch_up
     from memtool.memory.memories import change_fact
 
-    stored, kept = change_fact(session.work, fact_id, deed, new)
+    stored, kept = change_fact(session.work, fact_id, action, new)
     catch_up(session.work)
     commit = {"commit": kept.commit, "undo": kept.undo(session.vault)}
     if not session.emits({**_fields(stored, {}), **commit}):

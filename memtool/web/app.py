@@ -1,4 +1,4 @@
-"""The application: its routes, what its errors look like, and what it does when it starts."""
+"""The application: its routes, its errors as problem details, and its start and end."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ from memtool.web.state_api import Jobs, add_state_calls
 from memtool.workspace import OpenWorkspace
 
 _DESCRIPTION = (
-    "The memory of a coding agent. Every request but `/health` brings the token of the service, as"
-    " `Authorization: Bearer TOKEN`. Errors are problem details (RFC 9457) with a sentence."
+    "The memory of a coding agent. Every request except `/health` sends the token of the service, as"
+    " `Authorization: Bearer TOKEN`. Errors are problem details (RFC 9457)."
 )
 
 
@@ -84,18 +84,18 @@ def make_app(
 
 def add_errors(app: FastAPI) -> None:
     """Let *app* answer each error with problem details."""
-    app.add_exception_handler(MemtoolError, _tell)
-    app.add_exception_handler(RequestValidationError, _tell_fields)
-    app.add_exception_handler(HTTPException, _tell_http)
-    app.add_exception_handler(OSError, _tell_system)
-    app.add_exception_handler(Exception, _tell_bug)
+    app.add_exception_handler(MemtoolError, _on_refusal)
+    app.add_exception_handler(RequestValidationError, _on_invalid)
+    app.add_exception_handler(HTTPException, _on_http_error)
+    app.add_exception_handler(OSError, _on_system_error)
+    app.add_exception_handler(Exception, _on_bug)
 
 
 def _add_service_calls(app: FastAPI, access: Access, life: Life, open_workspace: OpenWorkspace) -> None:
     @app.get(
         HEALTH,
         tags=["service"],
-        summary="Say whether the service is ready; with the token also what it holds",
+        summary="Return the state of the service; with the token also its contents",
         openapi_extra=example(_HEALTHY),
     )
     async def health(request: Request) -> JSONResponse:
@@ -133,8 +133,8 @@ def _add_stream(app: FastAPI, hub: Hub) -> None:
     @app.get(
         "/stream",
         tags=["events"],
-        summary="Tell what is written, as it is written: server-sent events",
-        description="Each event has a number as its id. A reader that comes back with `Last-Event-ID` misses nothing.",
+        summary="Send each new entry as it is written: server-sent events",
+        description="Each event has a number as its id. A reader that reconnects with `Last-Event-ID` misses nothing.",
         response_class=StreamingResponse,
         openapi_extra={"responses": {"200": {"content": {"text/event-stream": {"example": _EVENT}}}}},
     )
@@ -142,34 +142,34 @@ def _add_stream(app: FastAPI, hub: Hub) -> None:
         return StreamingResponse(hub.stream(last_event_id), media_type="text/event-stream")
 
 
-async def _tell(_request: Request, error: Exception) -> Response:
+async def _on_refusal(_request: Request, error: Exception) -> Response:
     fields = problem_of(error if isinstance(error, MemtoolError) else MemtoolError(str(error)))
     later = {"retry-after": "1"} if fields["status"] == HTTPStatus.SERVICE_UNAVAILABLE else None
     return JSONResponse(fields, fields["status"], headers=later, media_type=MEDIA_TYPE)
 
 
-async def _tell_fields(_request: Request, error: Exception) -> Response:
+async def _on_invalid(_request: Request, error: Exception) -> Response:
     faults = error.errors() if isinstance(error, RequestValidationError) else []
     return JSONResponse(problem_of_fields(faults), 422, media_type=MEDIA_TYPE)
 
 
-async def _tell_http(request: Request, error: Exception) -> Response:
+async def _on_http_error(request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 500
     sentence = {
         404: f"there is nothing at '{request.url.path[:200]}'",
-        405: f"{request.method} is not for this address",
+        405: f"{request.method} is not allowed here",
     }
     headers = getattr(error, "headers", None)
     detail = sentence.get(status, "the request cannot be read as JSON")
     return JSONResponse(problem(status, f"{detail}."), status, headers=headers, media_type=MEDIA_TYPE)
 
 
-async def _tell_system(_request: Request, error: Exception) -> Response:
+async def _on_system_error(_request: Request, error: Exception) -> Response:
     reason = getattr(error, "strerror", None) or error
     return JSONResponse(problem(500, f"the system refused: {reason}."), 500, media_type=MEDIA_TYPE)
 
 
-async def _tell_bug(_request: Request, error: Exception) -> Response:
+async def _on_bug(_request: Request, error: Exception) -> Response:
     return JSONResponse(problem_of_bug(error), 500, media_type=MEDIA_TYPE)
 
 

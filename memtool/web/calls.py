@@ -1,4 +1,4 @@
-"""What all calls share: bodies, examples in the OpenAPI document, and errors as problem details (RFC 9457)."""
+"""Parts that all calls share: bodies, examples in the OpenAPI document, errors as problem details (RFC 9457)."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Refusal(MemtoolError):
 
 
 class QuickerWriter(Refusal):
-    """Somebody else has changed what the request was to change."""
+    """Someone else changed the memory after the caller had read it."""
 
     def __init__(self, what: str) -> None:
         super().__init__(412, f"'{what}' was changed since you read it", "Read it again and repeat.")
@@ -87,16 +87,14 @@ def problem_of(error: MemtoolError) -> dict[str, Any]:
 
 
 def problem_of_bug(error: Exception) -> dict[str, Any]:
-    """Return an unexpected *error* as problem details. What it says may be private, and is for the log only."""
+    """Return an unexpected *error* as problem details, without its text, which may be private."""
     return problem(500, f"this is a bug in memtool: {type(error).__name__}.")
 
 
 def problem_of_fields(faults: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return pydantic's *faults* as problem details, one sentence for each, without repeating long values."""
     sentences = [f"{_place(fault['loc'])}: {fault['msg']}{_got(fault.get('input'))}" for fault in faults[:10]]
-    return problem(
-        422, f"The request is not as it should be: {'; '.join(sentences)}.", "/openapi.json says what is asked."
-    )
+    return problem(422, f"The request is invalid: {'; '.join(sentences)}.", "/openapi.json describes each request.")
 
 
 def as_bytes(fields: Mapping[str, Any]) -> bytes:

@@ -1,4 +1,4 @@
-"""The calls on vectors: one text, many as OpenAI's API has them, and all of the vault anew."""
+"""The calls on vectors: of one text, of many in the form of OpenAI's API, and of the whole vault again."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _VECTOR = [0.0213, -0.0178, 0.0446]
 
 
 class EmbedAsked(Body):
-    """A text, and whether it is a question or something that is looked through."""
+    """A text, and whether it is a query or a passage."""
 
     text: str = Field(min_length=1, max_length=limits.QUERY)
     task_type: Literal["retrieval.query", "retrieval.passage"] = "retrieval.query"
 
 
 class EmbeddingsAsked(Body):
-    """The request of OpenAI's API. *model* and *user* are taken and change nothing: there is one model."""
+    """The request of OpenAI's API. *model* and *user* are accepted and ignored: there is one model."""
 
     input: Any
     model: str = Field(default="", max_length=limits.NAME)
@@ -41,13 +41,13 @@ class EmbeddingsAsked(Body):
 
 
 class RebuildAsked(Body):
-    """*batch_size* is taken for the sake of its callers: the model's own settings decide."""
+    """*batch_size* is accepted and ignored: the settings of the model decide."""
 
     batch_size: int = Field(default=64, ge=1, le=10_000)
 
 
 class Models:
-    """The model that the settings name; another one where they change."""
+    """The model of the settings, opened again when they change."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -91,7 +91,7 @@ def add_embedding_calls(app: FastAPI, open_workspace: OpenWorkspace, jobs: Jobs)
     @app.post(
         "/v1/embeddings",
         tags=["vectors"],
-        summary="Make the vectors of texts, as OpenAI's API does",
+        summary="Make the vectors of texts, in the form of OpenAI's API",
         openapi_extra=example(
             {
                 "object": "list",
@@ -123,7 +123,7 @@ def add_embedding_calls(app: FastAPI, open_workspace: OpenWorkspace, jobs: Jobs)
         "/rebuild",
         status_code=202,
         tags=["vectors"],
-        summary="Build the index and the vectors anew, in the background",
+        summary="Rebuild the index and the vectors, in the background",
         openapi_extra=example(JOB, asked={"batch_size": 64}, status=202),
     )
     def rebuild(_asked: RebuildAsked | None = None) -> JSONResponse:
@@ -134,9 +134,7 @@ def add_embedding_calls(app: FastAPI, open_workspace: OpenWorkspace, jobs: Jobs)
 def _texts(given: object) -> list[str]:
     texts = [given] if isinstance(given, str) else given
     if not isinstance(texts, list) or not all(isinstance(each, str) for each in texts):
-        raise UsageError(
-            "the input is neither a string nor a list of strings", hint="Lists of tokens are of another model's making."
-        )
+        raise UsageError("the input must be a string or a list of strings", hint="Lists of tokens are not supported.")
     most, longest = 256, limits.QUERY
     if not texts or not all(texts) or len(texts) > most or max(map(len, texts)) > longest:
         raise UsageError(f"the input is 1 to {most} strings of 1 to {longest:,} characters each")
@@ -148,7 +146,7 @@ def _encoded(row: Any, encoding: str) -> Any:  # noqa: ANN401  (an array, whose 
 
 
 def _rebuilt(work: Workspace, report: ReportProgress, models: Models) -> dict[str, Any]:
-    """Build the index anew, and make the vectors that are missing; without a model there are none, and it says why."""
+    """Rebuild the index and make missing vectors; without a model, return a notice that says why there are none."""
 
     def vectors(index: Index) -> dict[str, Any]:
         files = len(index.applied.added)

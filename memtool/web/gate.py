@@ -1,10 +1,10 @@
-"""The gate in front of the service: who may ask, from where, how much and for how long.
+"""The gate in front of the service: each request is checked before the application sees it.
 
-Host        one of our own names, or a page of somebody else's could have its name lead here (DNS rebinding)
-Origin      our own, where there is one: a browser names the page that asks
+Host        must be one of our own names: a stranger's page could point its own name here (DNS rebinding)
+Origin      must be our own, if there is one: a browser sends the origin of the page
 token       in `Authorization: Bearer`, or the cookie that the page got for a one-time link
-state       who is starting or stopping answers `/health` and nothing else
-body        so large and so slow, and no more
+state       a service that starts or stops answers only `/health`
+body        is bounded in size and time
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _CLOSE = (b"connection", b"close")
 
 
 class Access:
-    """The token of a service, the names it goes by, and what the page gets in place of the token."""
+    """The token of a service, its host names, and the cookie that the page gets instead of the token."""
 
     def __init__(
         self, token: str, hosts: Iterable[str], port: int, *, clock: Callable[[], float] = time.monotonic
@@ -62,7 +62,7 @@ class Access:
         self._clock = clock
 
     def make_link(self) -> str:
-        """Return the path of a one-time link, which gives whoever opens it the page's cookie."""
+        """Return the path of a one-time link, which gives the page's cookie to the browser that opens it."""
         code = secrets.token_urlsafe(24)
         self._links = {**dict(list(self._links.items())[-19:]), code: self._clock() + 60.0}  # good for a minute
         return f"{ENTRANCE}{code}"
@@ -74,27 +74,27 @@ class Access:
             Refusal: the link was used, or is too old.
         """
         if self._links.pop(code, 0.0) < self._clock():
-            raise Refusal(403, "this link was used already, or is too old", "Make a new one: `memtool serve --open`.")
+            raise Refusal(403, "this link was used before, or is too old", "Make a new one: `memtool serve --open`.")
         return f"{self.cookie_name}={self._pass}; Path=/; HttpOnly; SameSite=Strict"
 
     def check(self, method: str, path: str, headers: Mapping[str, str]) -> None:
-        """Let a request pass, or say why not.
+        """Refuse a request that comes from elsewhere or without the token.
 
         Raises:
-            Refusal: it comes from somewhere else, or without the token.
+            Refusal: see above.
         """
         if headers.get("host", "").casefold() not in self.hosts:
-            raise Refusal(421, "the Host of the request is none of this service's", "Ask 127.0.0.1 itself.")
+            raise Refusal(421, "the Host of the request is not a name of this service", "Use http://127.0.0.1.")
         origin = headers.get("origin")
         if origin is not None and origin.casefold().removeprefix("http://") not in self.hosts:
-            raise Refusal(403, "a page of another origin may not ask this service")
+            raise Refusal(403, "pages of other origins are refused")
         if path == HEALTH or path.startswith(ENTRANCE) or self._has_token(headers):
             return
         if not self._has_cookie(headers):
-            hint = "Send `Authorization: Bearer TOKEN`; a browser gets in by `memtool serve --open`."
-            raise Refusal(401, "the request brings no token, or a wrong one", hint)
+            hint = "Send `Authorization: Bearer TOKEN`; in a browser, use `memtool serve --open`."
+            raise Refusal(401, "the request has no token, or a wrong one", hint)
         if method not in _SAFE and origin is None:
-            raise Refusal(403, "a page that changes something must say where it comes from (Origin)")
+            raise Refusal(403, "a request that changes something with the cookie needs an Origin")
 
     def knows(self, headers: Mapping[str, str]) -> bool:
         """Return whether the request brings the token or the cookie."""
@@ -131,7 +131,7 @@ class Gate:
         self._patience = patience
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request, or say why not."""
+        """Answer one request, or refuse it."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -141,7 +141,7 @@ class Gate:
         limit = self._larger.get(scope["path"], LARGEST_BODY)
         try:
             self._access.check(scope["method"], scope["path"], headers)
-            if scope["path"] == HEALTH:  # which does not count as somebody who asks
+            if scope["path"] == HEALTH:  # which does not keep an idle service alive
                 await self._app(scope, receive, answer.send)
                 return
             check_ready(self._life, headers, limit)
@@ -185,7 +185,7 @@ async def whole_body(receive: Receive, limit: int, patience: float) -> tuple[Rec
                 if len(body) > limit:
                     raise _too_large(limit)
     except TimeoutError:
-        raise Refusal(408, f"the body of the request did not come within {patience:g} seconds") from None
+        raise Refusal(408, f"the body of the request did not arrive within {patience:g} seconds") from None
     parts = iter([{"type": "http.request", "body": body, "more_body": False}])
 
     async def receive_again() -> Message:
@@ -195,7 +195,7 @@ async def whole_body(receive: Receive, limit: int, patience: float) -> tuple[Rec
 
 
 class GuardedAnswer:
-    """The answer to a request, with the headers that each has. Only who *is_known* keeps the connection."""
+    """The answer to a request, with the headers of all answers. Only a client that *is_known* keeps its connection."""
 
     def __init__(self, send: Send, *, is_page: bool, is_known: bool = False) -> None:
         self.is_known = is_known

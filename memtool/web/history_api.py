@@ -1,4 +1,4 @@
-"""The calls on what happened: a search, a timeline, observations by their ids; and a memory by hand."""
+"""The calls on the history: a search, a timeline, observations by their ids; and saving a memory by hand."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _TYPES = ("observations", "sessions", "prompts")
 
 
 class HistoryAsked(Body):
-    """What is looked for. Lists are separated by commas; one of their members is enough."""
+    """A query and its filters. Lists are separated by commas; an observation matches if it has one of the members."""
 
     query: str = Field(default="", max_length=limits.QUERY)
     type: Literal["", "observations", "sessions", "prompts"] = ""
@@ -74,7 +74,7 @@ def add_history_calls(app: FastAPI, open_workspace: OpenWorkspace) -> None:
     @app.post(
         "/api/memory/save",
         tags=["sessions"],
-        summary="Remember something by hand",
+        summary="Save a memory by hand",
         openapi_extra=example({"id": _FACT["id"], "stored": True}, asked={"text": "Deploys happen on Tuesdays."}),
     )
     def save(asked: NoteAsked) -> dict[str, Any]:
@@ -88,7 +88,7 @@ def _add_past(app: FastAPI, open_workspace: OpenWorkspace) -> None:
     @app.get(
         "/api/search",
         tags=["sessions"],
-        summary="Find observations, sessions and prompts; without a query the filters alone decide",
+        summary="Find observations, sessions and prompts; without a query, by the filters only",
         openapi_extra=example({"observations": [_FACT], "sessions": [_SESSION], "prompts": [_PROMPT], "notices": []}),
     )
     def find(asked: Annotated[HistoryAsked, Query()]) -> dict[str, Any]:
@@ -97,7 +97,7 @@ def _add_past(app: FastAPI, open_workspace: OpenWorkspace) -> None:
     @app.get(
         "/api/timeline",
         tags=["sessions"],
-        summary="Tell what happened around a time, an id, or what a query finds",
+        summary="List what happened around a time, an id, or the best hit of a query",
         openapi_extra=example({"observations": [_FACT], "anchor": 0, "earlier": True, "later": False}),
     )
     def around(
@@ -109,7 +109,7 @@ def _add_past(app: FastAPI, open_workspace: OpenWorkspace) -> None:
     ) -> dict[str, Any]:
         if anchor and query:
             raise UsageError(
-                "an anchor and a query exclude each other", hint="Leave one out; without both: the newest."
+                "`anchor` and `query` exclude each other", hint="Send one of them, or none for the newest events."
             )
         work = open_workspace(None)
         projects = (project, "") if project else ()  # what belongs to none is everybody's, a day's note for one
@@ -125,7 +125,7 @@ def _add_past(app: FastAPI, open_workspace: OpenWorkspace) -> None:
     @app.get(
         "/api/observations",
         tags=["sessions"],
-        summary="Read many observations by their ids, with a comma between them or an `ids` for each",
+        summary="Read many observations by their ids: separated by commas, or one `ids` for each",
         openapi_extra=example({"observations": [{**_FACT, "narrative": "Deploys happen on Tuesdays."}], "missing": []}),
     )
     def observations(ids: Annotated[list[Id], Query(min_length=1, max_length=limits.PAGE)]) -> dict[str, Any]:
@@ -135,7 +135,7 @@ def _add_past(app: FastAPI, open_workspace: OpenWorkspace) -> None:
             one = _find(work, given) if "," in given else None  # a path may hold commas
             wanted = [given] if one else [each.strip() for each in given.split(",") if each.strip()]
             if len(found) + len(wanted) > limits.PAGE:
-                raise UsageError("so many ids at once are too many", hint=f"Ask for {limits.PAGE} at most.")
+                raise UsageError("there are too many ids", hint=f"Send at most {limits.PAGE}.")
             found |= {each: one or _find(work, each) for each in wanted}
         return {
             "observations": [one for one in found.values() if one],

@@ -1,4 +1,4 @@
-"""The hub of a service: follows the vault as it is written, and wakes whoever waits for events."""
+"""The hub of a service: it follows changes of the vault and wakes the readers of events."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Hub:
             Busy: there are too many readers.
         """
         if self._readers >= 50:
-            raise Busy(f"{self._readers} others read the stream already")
+            raise Busy(f"the stream already has {self._readers} readers")
         return self._events(last_id)
 
     async def _events(self, last_id: int | None) -> AsyncIterator[bytes]:
@@ -65,7 +65,7 @@ class Hub:
                 for each in found:
                     last = each.id
                 if found:
-                    yield b"".join(map(_told, found))
+                    yield b"".join(map(_as_event, found))
                 elif not await _either(changed, self._life.ending, self._heartbeat):
                     yield b": still here\n\n"
 
@@ -81,7 +81,7 @@ class Hub:
             stop_event=self._life.ending,
         )
         coming = asyncio.ensure_future(anext(changes, None))
-        await asyncio.sleep(0)  # the watches are set now: whatever the first look misses is told
+        await asyncio.sleep(0)  # the watches are set now: they report what the first look misses
         await self._look()
         while await coming is not None:
             coming = asyncio.ensure_future(anext(changes, None))
@@ -110,8 +110,8 @@ class Hub:
             self._readers -= 1
 
 
-def _told(logged: Logged) -> bytes:
-    """Return an event as it goes over the wire."""
+def _as_event(logged: Logged) -> bytes:
+    """Return an event as server-sent bytes."""
     fields = {"type": _TYPES.get(logged.event.kind, "new_observation"), "at": logged.at, **event_fields(logged.event)}
     return f"id: {logged.id}\ndata: {json.dumps(fields)}\n\n".encode()
 

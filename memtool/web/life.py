@@ -1,4 +1,4 @@
-"""The life of a service: starting, ready, stopping, stopped; who is being answered, and when somebody last asked."""
+"""The life of a service: starting, ready, stopping, stopped; its open requests, and the time of the last one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ GRACE = 10.0  # seconds in which requests under way may finish
 
 
 class Life:
-    """The state of one service. It stops when it is told to, or when nobody has asked for *idle* seconds (0: never).
+    """The state of one service. It stops on request, or after *idle* seconds without a request (0: never).
 
     Requests under way then have *grace* seconds to finish.
     """
@@ -29,14 +29,14 @@ class Life:
         self._stopped_at = 0.0
 
     def stop(self) -> None:
-        """Take no more requests, and end when those under way are done."""
+        """Refuse new requests, and end when the open ones are answered."""
         if self.state != STOPPING:
             self.state = STOPPING
             self._stopped_at = self._clock()
 
     @contextlib.contextmanager
     def answering(self) -> Iterator[None]:
-        """Count a request as one under way for the length of a `with` block."""
+        """Count a request as open for the length of a `with` block."""
         self._under_way += 1
         try:
             yield
@@ -46,7 +46,7 @@ class Life:
             self._asked_at = self._clock()
 
     def is_over(self) -> bool:
-        """Return whether the service is to end now. It is asked several times a second."""
+        """Return whether the service should end now. The server asks several times a second."""
         now = self._clock()
         if self._idle and not self._under_way and now - self._asked_at > self._idle:
             self.stop()

@@ -44,7 +44,7 @@ Tags = Annotated[list[Annotated[str, Field(max_length=limits.NAME)]], Field(max_
 
 
 class SaveAsked(Body):
-    """Something to be remembered. Without a *kind* it is a fact; where it is too long for one, knowledge."""
+    """A new memory. Without a *kind* it is a fact, or knowledge if it is too long for a fact."""
 
     content: str = Field(min_length=1, max_length=limits.TEXT)
     tags: Tags = Field(default_factory=list)
@@ -53,7 +53,7 @@ class SaveAsked(Body):
         default="", max_length=limits.NAME, description="A few words for lists; of a note its title, too."
     )
     expires_at: str = Field(default="", max_length=40, description="The last day on which it holds, or the moment.")
-    project: str = Field(default="", max_length=limits.NAME, description="Whose it is; empty for none.")
+    project: str = Field(default="", max_length=limits.NAME, description="Its project; empty for none.")
     kind: str = Field(default="", max_length=20, description="fact, decision, change, knowledge or todo.")
     author: Literal["user", "agent", "tool", "imported"] = "agent"
     evidence: str = Field(default="", max_length=LONGEST_FACT)
@@ -62,7 +62,7 @@ class SaveAsked(Body):
 
 
 class ChangeAsked(Body):
-    """The fields of a memory that are to be others."""
+    """The new values of a memory's fields."""
 
     content: str | None = Field(default=None, min_length=1, max_length=limits.TEXT)
     summary: str | None = Field(default=None, max_length=500)
@@ -159,7 +159,7 @@ def _add_writing(app: FastAPI, open_workspace: OpenWorkspace) -> None:
     @app.put(
         "/memory/{memory_id:path}",
         tags=["memory"],
-        summary="Change a memory in part; a fact that says something else becomes another fact",
+        summary="Change fields of a memory; a new statement supersedes a fact",
         openapi_extra=example(_MEMORY, asked={"category": "decision", "tags": ["auth"]}),
     )
     def change(
@@ -168,7 +168,7 @@ def _add_writing(app: FastAPI, open_workspace: OpenWorkspace) -> None:
         values = asked.model_dump(exclude_none=True, exclude={"author"})
         if not values:
             raise UsageError(
-                "nothing is to be changed", hint="Give one of content, summary, tags, category, expires_at."
+                "there is nothing to change", hint="Give one of content, summary, tags, category, expires_at."
             )
         if "expires_at" in values:
             values["expires"] = _expiry(open_workspace(None), values.pop("expires_at"))
@@ -184,7 +184,7 @@ def _add_writing(app: FastAPI, open_workspace: OpenWorkspace) -> None:
     @app.delete(
         "/memory/{memory_id:path}",
         tags=["memory"],
-        summary="Archive a memory; with purge and a header that names it again, remove it for good",
+        summary="Archive a memory; with `purge` and a confirmation, remove it for good",
         openapi_extra=example(
             {"id": "fact-20260210-9f3a1c04be", "changed": True, "purged": False, "commit": "3f2a9c0"}
         ),
@@ -193,7 +193,7 @@ def _add_writing(app: FastAPI, open_workspace: OpenWorkspace) -> None:
         memory_id: str, *, purge: bool = False, x_confirm_purge: Annotated[str, Header(max_length=limits.NAME)] = ""
     ) -> dict[str, Any]:
         if purge and x_confirm_purge != memory_id:
-            raise Refusal(428, "to remove something for good must be confirmed", f"Add X-Confirm-Purge: {memory_id}")
+            raise Refusal(428, "a removal for good needs a confirmation", f"Add X-Confirm-Purge: {memory_id}")
         work = open_workspace(None)
         target = find_target(work, memory_id)
         done = forget_for_good(work, target) if purge else archive_memory(work, target)
@@ -218,7 +218,7 @@ def _add_taking_back(app: FastAPI, open_workspace: OpenWorkspace) -> None:
     @app.post(
         "/changes/{commit}/undo",
         tags=["memory"],
-        summary="Take a change back, in one more change",
+        summary="Revert a change, in one more change",
         openapi_extra=example({"commit": "77ab12f0c3", "undoes": "3f2a9c01be", "files": ["MEMORY.md"]}),
     )
     def take_back(commit: str) -> dict[str, Any]:
@@ -231,10 +231,10 @@ def _add_taking_back(app: FastAPI, open_workspace: OpenWorkspace) -> None:
 
 
 def save_memory(work: Workspace, memory: NewMemory) -> dict[str, Any]:
-    """Remember *memory*, and return the answer; a memory that says so already counts as used once more.
+    """Save *memory*, and return the answer; a known memory that says the same counts as used once more.
 
     Raises:
-        MemtoolError: it is none, or the vault cannot be written.
+        MemtoolError: it is no valid memory, or the vault cannot be written.
     """
     try:
         done = remember(work, memory)
@@ -264,7 +264,7 @@ def _memory(asked: SaveAsked) -> NewMemory:
 
 
 def _expiry(work: Workspace, text: str) -> str:
-    """Return *text*, if it is a moment to come, with the offset of where we work where it has none."""
+    """Return *text*; a time without an offset gets the local one."""
     with suppress(ValueError):
         moment = dt.datetime.fromisoformat(text) if ":" in text else None
         if moment:

@@ -94,14 +94,14 @@ def _add_changing(app: FastAPI, open_workspace: OpenWorkspace) -> None:
             memory = get_memory(work, fact_id).memory
             return change_memory(work, memory, values, version=version, author=USER).memory.id
 
-        return await _deed(request, open_workspace, fact_id, changed)
+        return await _pane_after(request, open_workspace, fact_id, changed)
 
     @app.post("/fact/{fact_id}/archive", include_in_schema=False)
     async def archive(request: Request, fact_id: str) -> Response:
         def archived(work: Workspace) -> str:
             return archive_memory(work, find_target(work, fact_id)).memory.id
 
-        return await _deed(request, open_workspace, fact_id, archived)
+        return await _pane_after(request, open_workspace, fact_id, archived)
 
     @app.post("/fact/{fact_id}/restore", include_in_schema=False)
     async def bring_back(request: Request, fact_id: str) -> Response:
@@ -109,7 +109,7 @@ def _add_changing(app: FastAPI, open_workspace: OpenWorkspace) -> None:
             change_fact(work, fact_id, "restore", lambda facts: restore(facts, fact_id))
             return fact_id
 
-        return await _deed(request, open_workspace, fact_id, restored)
+        return await _pane_after(request, open_workspace, fact_id, restored)
 
     @app.post("/undo/{commit}", include_in_schema=False)
     async def take_back(request: Request, commit: str) -> Response:
@@ -121,7 +121,7 @@ def _add_changing(app: FastAPI, open_workspace: OpenWorkspace) -> None:
             follow_undo(work.vault, found)
             return name
 
-        return await _deed(request, open_workspace, name, undone)
+        return await _pane_after(request, open_workspace, name, undone)
 
 
 def _add_prompts(app: FastAPI, open_workspace: OpenWorkspace) -> None:
@@ -165,9 +165,9 @@ def _add_review(app: FastAPI, open_workspace: OpenWorkspace) -> None:
     async def decide(request: Request, week: str) -> Response:
         form = await form_of(request)
         choices = {
-            name.removeprefix("deed-"): Choice(deed, form.get(f"text-{name.removeprefix('deed-')}", "").strip())
-            for name, deed in form.items()
-            if name.startswith("deed-") and deed in (KEEP, CHANGE, DROP)
+            name.removeprefix("choice-"): Choice(choice, form.get(f"text-{name.removeprefix('choice-')}", "").strip())
+            for name, choice in form.items()
+            if name.startswith("choice-") and choice in (KEEP, CHANGE, DROP)
         }
         return await run_in_threadpool(lambda: _decided(request, open_workspace(None), week, choices))
 
@@ -193,8 +193,8 @@ def _feed(work: Workspace, wanted: FeedQuery) -> dict[str, Any]:
     return {"part": part, "fault": fault}
 
 
-async def _deed(request: Request, open_workspace: OpenWorkspace, name: str, do: Any) -> Response:  # noqa: ANN401
-    """Do something to a memory, and return its pane as it is then; a refusal is shown above it."""
+async def _pane_after(request: Request, open_workspace: OpenWorkspace, name: str, do: Any) -> Response:  # noqa: ANN401
+    """Change a memory, and return its pane as it is now; an error is shown above it."""
 
     def done() -> Response:
         work = open_workspace(None)

@@ -42,13 +42,13 @@ def serve(
     started: Callable[[Address], None],
     make_agent_app: MakeAgentApp | None = None,
 ) -> None:
-    """Serve the vault until somebody stops it, or no request has come for *idle* seconds (0: never).
+    """Serve the vault until it is stopped, or for *idle* seconds without a request (0: for ever).
 
     Args:
         open_workspace: gives the workspace of each request.
         host: the address to listen at.
         port: the port; None takes the usual one, or another where that is taken.
-        idle: see above.
+        idle: seconds; see above.
         started: is called when others can reach the service.
         make_agent_app: makes the tools for agents that speak MCP over HTTP; without it, there are none.
 
@@ -79,12 +79,12 @@ def serve(
 
 
 def share_memory() -> None:
-    """Let all threads take their memory from one pool: what each held back for itself was a tenth of the service's."""
+    """Let all threads use one memory pool: separate ones cost a tenth of the service's memory."""
     _tell_allocator("mallopt", -8, 1)  # M_ARENA_MAX
 
 
 def _give_memory_back() -> None:
-    """Give the system what the last requests needed and nobody needs now: a crowd leaves a tenth of the service's."""
+    """Return unused memory to the system: after many requests at once it is a tenth of the service's."""
     gc.collect()
     _tell_allocator("malloc_trim", 0)
 
@@ -97,7 +97,7 @@ def _tell_allocator(call: str, *values: int) -> None:
 
 @contextlib.contextmanager
 def stopped_by_signals(life: Life) -> Iterator[None]:
-    """Let signals end the service as a request does: one more way to say so, and not the only one."""
+    """Let signals end the service as a request does."""
     names = ("SIGINT", "SIGTERM", "SIGBREAK")  # the last is Windows' own
     signals = [getattr(signal, name) for name in names if hasattr(signal, name)]
     before = {each: signal.signal(each, lambda *_: life.stop()) for each in signals}
@@ -229,9 +229,9 @@ def _check_host(host: str, work: Workspace) -> None:
     try:
         is_local = ipaddress.ip_address(host).is_loopback
     except ValueError:
-        raise BadSetting(f"'{host}' is no address", hint="Give one such as 127.0.0.1.") from None
+        raise BadSetting(f"'{host}' is not an address", hint="Use one such as 127.0.0.1.") from None
     if not is_local and not service_token(work.environ):
         raise BadSetting(
-            f"'{host}' can be reached from other machines, which could read and change all that is remembered",
-            hint="Set MEMTOOL_TOKEN to a secret of your own first; the connection itself is not encrypted.",
+            f"other machines can reach '{host}', so they could read and change the memory",
+            hint="First set MEMTOOL_TOKEN to a secret of your own. The connection is not encrypted.",
         )

@@ -1,7 +1,7 @@
-"""The calls of sessions that come by HTTP: they begin, tell what was done and found out, and end; their turns are read.
+"""The calls of sessions over HTTP: they begin, report tool calls and a summary, and end; their turns can be read.
 
-What comes is kept as a transcript, redacted, as hooks keep it for clients without one of their own
-(`memtool.capture.heard`), so that a session goes through the same queue and becomes the same note.
+Each is kept as a redacted transcript, as hooks do for clients without one (`memtool.capture.heard`), so that the
+session goes through the same queue and becomes the same kind of note.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ Said = Annotated[str, Field(max_length=limits.QUERY)]
 
 
 class Status(NamedTuple):
-    """How far a session has come. *queue* says what its capture does; empty where nothing waits."""
+    """The progress of a session. *queue* is the state of its capture; empty if it is not in the queue."""
 
     session_id: str
     status: str
@@ -61,7 +61,7 @@ class Status(NamedTuple):
 
 
 class Prompt(NamedTuple):
-    """Something that a user typed, in ISO 8601 *at*; not redacted yet where it comes from the client's own list."""
+    """A prompt, typed at the ISO 8601 time *at*; one from the client's own list is not redacted yet."""
 
     session_id: str
     at: str
@@ -70,15 +70,15 @@ class Prompt(NamedTuple):
 
     @property
     def id(self) -> str:
-        """What it is known by: the same for as long as it is kept."""
+        """Its id, which stays the same."""
         named = f"{self.session_id}\n{self.at}\n{self.folder}\n{self.text}"
         return f"{PROMPT}-{hashlib.sha256(named.encode('utf-8', 'replace')).hexdigest()[:12]}"
 
 
-def tell(work: Workspace, event: str, session_id: str, **fields: object) -> bool:
-    """Take in what happened in a session, as the hook of a client does; return whether it is kept.
+def record_event(work: Workspace, event: str, session_id: str, **fields: object) -> bool:
+    """Keep an event of a session, as the hook of a client does; return whether it was kept.
 
-    It is not where the user has switched capturing off, or has excluded the folder.
+    It is not kept if the user has switched capturing off or has excluded the folder.
     """
     path = heard_path(work.vault, session_id)
     given = {"session_id": session_id, "cwd": str(work.folder), "transcript_path": str(path), **fields}
@@ -95,8 +95,8 @@ def tell(work: Workspace, event: str, session_id: str, **fields: object) -> bool
     return True
 
 
-def tell_summary(work: Workspace, session_id: str, parts: Mapping[str, str]) -> None:
-    """Keep the *parts* of a summary as they are, redacted; the note of the session holds them."""
+def record_summary(work: Workspace, session_id: str, parts: Mapping[str, str]) -> None:
+    """Keep the *parts* of a summary, redacted; the note of the session holds them."""
     given = {"session_id": session_id, "cwd": str(work.folder)}
     happened = ClientEvent("Stop", given, work, HTTP)
     if not is_private(happened):
@@ -120,7 +120,7 @@ def folder_of(work: Workspace, project: str, cwd: str) -> Path:
 
 
 def status_of(work: Workspace, session_id: str) -> Status:
-    """Return how far the session has come.
+    """Return the progress of the session.
 
     Raises:
         SessionNotFound: it is unknown.
@@ -153,7 +153,7 @@ def last_folder(work: Workspace, session_id: str) -> Path:
 
 
 def prompts(work: Workspace) -> Iterator[Prompt]:
-    """Give what users typed: in the sessions that came here, and in the client's own list."""
+    """Give the prompts of sessions over HTTP, and those of the client's own list."""
     for path in sorted(heard_folder(work.vault).glob("*.jsonl"), key=_changed_at)[-500:]:
         for record in _records(path):
             if said := _typed(record):
@@ -179,7 +179,7 @@ def _queued(work: Workspace, session_id: str) -> str:
 
 
 def _typed(record: Mapping[str, Any]) -> str:
-    """Return what was typed, if that is what *record* tells."""
+    """Return the prompt of *record*; empty if it is another record."""
     message = record.get("message")
     content = message.get("content") if isinstance(message, dict) else None
     return content if record.get("type") == "user" and isinstance(content, str) else ""
@@ -207,7 +207,7 @@ class SessionAsked(Body):
 
 
 class InitAsked(SessionAsked):
-    """A prompt. Without a folder the *project* says where the session works."""
+    """A prompt. Without `cwd`, the session belongs to the folder or area of *project*."""
 
     prompt: Said = Field(min_length=1, validation_alias=AliasChoices("prompt", "userPrompt", "user_prompt"))
     project: str = Field(default="", max_length=limits.NAME)
@@ -215,7 +215,7 @@ class InitAsked(SessionAsked):
 
 
 class ObservationAsked(SessionAsked):
-    """What a tool did: its input as the client's hooks give it, and its output."""
+    """A tool call: its input as the client's hooks report it, and its output."""
 
     tool_name: str = Field(min_length=1, max_length=limits.NAME)
     tool_input: dict[str, Any] = Field(default_factory=dict)
@@ -225,9 +225,9 @@ class ObservationAsked(SessionAsked):
 
 
 class SummaryAsked(SessionAsked):
-    """What a session came to, in the agent's words; or its last answer."""
+    """The agent's summary of a session, or its last answer."""
 
-    request: Said = Field(default="", description="What was asked; kept where no prompt of the session is known.")
+    request: Said = Field(default="", description="The request; kept if no prompt of the session is known.")
     investigated: Said = ""
     learned: Said = ""
     completed: Said = ""
@@ -250,21 +250,21 @@ def add_session_calls(app: FastAPI, open_workspace: OpenWorkspace) -> None:
     @app.post(
         "/api/session/init",
         tags=["sessions"],
-        summary="Begin a session, or go on with it: keep a prompt",
+        summary="Begin or continue a session: keep a prompt",
         openapi_extra=example(_STATUS, asked={"session_id": "s-1", "prompt": "Use JWT.", "project": "shop"}),
     )
     def init(asked: InitAsked) -> JSONResponse:
         work = open_workspace(None)
         work = open_workspace(folder_of(work, asked.project, str(_absolute(asked.cwd)) if asked.cwd else ""))
-        tell(work, "SessionStart", asked.session_id)
-        kept = tell(work, "UserPromptSubmit", asked.session_id, prompt=asked.prompt)
+        record_event(work, "SessionStart", asked.session_id)
+        kept = record_event(work, "UserPromptSubmit", asked.session_id, prompt=asked.prompt)
         return answer(work, asked.session_id, kept=kept, status=200)
 
     @app.post(
         "/api/session/observation",
         status_code=202,
         tags=["sessions"],
-        summary="Tell what a tool did",
+        summary="Keep a tool call",
         openapi_extra=example(
             _STATUS,
             asked={"session_id": "s-1", "tool_name": "Edit", "tool_input": {"file_path": "/src/a.ts"}},
@@ -275,39 +275,41 @@ def add_session_calls(app: FastAPI, open_workspace: OpenWorkspace) -> None:
         work = goes_on(asked, asked.cwd)
         fields = asked.model_dump(exclude={"session_id", "cwd"}, exclude_none=True)
         fields["tool_response"] = _text(asked.tool_response)
-        return answer(work, asked.session_id, kept=tell(work, "PostToolUse", asked.session_id, **fields))
+        return answer(work, asked.session_id, kept=record_event(work, "PostToolUse", asked.session_id, **fields))
 
     @app.post(
         "/api/session/summarize",
         status_code=202,
         tags=["sessions"],
-        summary="Say what the session came to, and let its note be written",
+        summary="Keep a summary of the session, and queue it for its note",
         openapi_extra=example(_STATUS, asked={"session_id": "s-1", "completed": "Login by JWT."}, status=202),
     )
     def summarize(asked: SummaryAsked) -> JSONResponse:
         work = goes_on(asked)
         said = _as_answer(asked)
         if not said:
-            raise UsageError("nothing is said", hint=f"Give one of {', '.join(SUMMARY_PARTS)}, last_assistant_message.")
+            raise UsageError(
+                "the summary is empty", hint=f"Send one of {', '.join(SUMMARY_PARTS)}, last_assistant_message."
+            )
         _keep_parts(work, asked)
-        kept = tell(work, "Stop", asked.session_id, last_assistant_message=said)
+        kept = record_event(work, "Stop", asked.session_id, last_assistant_message=said)
         return answer(work, asked.session_id, kept=kept)
 
     @app.post(
         "/api/session/complete",
         status_code=202,
         tags=["sessions"],
-        summary="End a session, and let its note be written",
+        summary="End a session, and queue it for its note",
         openapi_extra=example(_STATUS, asked={"session_id": "s-1"}, status=202),
     )
     def complete(asked: SessionAsked) -> JSONResponse:
         work = goes_on(asked)
-        return answer(work, asked.session_id, kept=tell(work, "SessionEnd", asked.session_id))
+        return answer(work, asked.session_id, kept=record_event(work, "SessionEnd", asked.session_id))
 
     @app.get(
         "/api/session/status",
         tags=["sessions"],
-        summary="Say how far a session has come, and how much waits to be captured",
+        summary="Return the progress of a session, and the length of the queue",
         openapi_extra=example(_STATUS),
     )
     def status(session_id: Annotated[str, Query(min_length=1, max_length=limits.NAME)]) -> dict[str, Any]:
@@ -316,12 +318,12 @@ def add_session_calls(app: FastAPI, open_workspace: OpenWorkspace) -> None:
 
 
 def _keep_parts(work: Workspace, asked: SummaryAsked) -> None:
-    """Keep the parts of a summary; what was asked for is the prompt of a session of which none is known."""
+    """Keep the parts of a summary; its request becomes the prompt of a session without prompts."""
     if asked.request and not status_of(work, asked.session_id).prompts:
-        tell(work, "UserPromptSubmit", asked.session_id, prompt=asked.request)
+        record_event(work, "UserPromptSubmit", asked.session_id, prompt=asked.request)
     parts = {name: text for name, text in asked.model_dump(include=set(SUMMARY_PARTS)).items() if text}
     if parts:
-        tell_summary(work, asked.session_id, parts)
+        record_summary(work, asked.session_id, parts)
 
 
 def _depth(work: Workspace) -> int:
@@ -330,7 +332,7 @@ def _depth(work: Workspace) -> int:
 
 def _absolute(cwd: str) -> Path:
     if not Path(cwd).is_absolute():
-        raise UsageError("the folder of a session is named by its whole path")
+        raise UsageError("`cwd` must be an absolute path")
     return Path(cwd)
 
 
@@ -355,7 +357,7 @@ def add_turn_calls(app: FastAPI, open_workspace: OpenWorkspace) -> None:
     @app.get(
         "/api/session/turns",
         tags=["sessions"],
-        summary="List the turns of a kept session; with `turn`, give that one as a whole",
+        summary="List the turns of a kept session; with `turn`, return that one in full",
         openapi_extra=example(_TURNS),
     )
     def turns(

@@ -1,6 +1,7 @@
-"""The calls on the state of the service: all there is as one document, the settings, the log, and the jobs.
+"""The calls on the state of the service: export and import, the settings, the log, and the jobs.
 
-A job is long work in the background, one piece at a time: a request is answered at once, and asks how far it has come.
+A job is long work in the background, one at a time: the request that starts it is answered at once, and others ask for
+its progress.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ RUNNING, DONE, FAILED = "running", "done", "failed"
 
 
 class Jobs:
-    """The jobs of a service, the latest of them also when they are over."""
+    """The jobs of a service: the running one, and the latest that are finished."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -47,11 +48,11 @@ class Jobs:
         """Begin *task* and return the state of its job.
 
         Raises:
-            Busy: another one goes on.
+            Busy: another one is running.
         """
         with self._lock:
             if going := next((job for job in self._jobs.values() if job["state"] == RUNNING), None):
-                raise Busy(f"the job '{going['name']}' goes on", hint=f"See /jobs/{going['id']}.")
+                raise Busy(f"the job '{going['name']}' is running", hint=f"See /jobs/{going['id']}.")
             job = {"id": secrets.token_hex(6), "name": name, "state": RUNNING, "done": 0, "total": 0}
             self._jobs = {**dict(list(self._jobs.items())[-49:]), str(job["id"]): job}
         threading.Thread(target=_run, args=(job, task), daemon=True, name=f"memtool-{name}").start()
@@ -64,7 +65,7 @@ class Jobs:
             Refusal: there is none.
         """
         if job_id not in self._jobs:
-            hint = "The service knows its latest jobs since its last start."
+            hint = "The service remembers its latest jobs since its start."
             raise Refusal(404, f"there is no job '{job_id[:200]}'", hint)
         return dict(self._jobs[job_id])
 
@@ -91,14 +92,14 @@ def add_state_calls(app: FastAPI, open_workspace: OpenWorkspace, jobs: Jobs) -> 
     _add_data(app, open_workspace, jobs)
     _add_settings(app, open_workspace)
 
-    @app.get("/jobs/{job_id}", tags=["service"], summary="Say how far a job has come", openapi_extra=example(JOB))
+    @app.get("/jobs/{job_id}", tags=["service"], summary="Return the progress of a job", openapi_extra=example(JOB))
     def job(job_id: str) -> dict[str, Any]:
         return jobs.get(job_id)
 
     @app.get(
         "/api/logs",
         tags=["service"],
-        summary="Give the latest lines of the log, the newest first",
+        summary="Return the latest entries of the log, newest first",
         openapi_extra=example({"entries": [{"at": "2026-02-10T14:30:00+08:00", "level": "error", "message": "…"}]}),
     )
     def logs(limit: Annotated[int, Query(ge=1, le=limits.PAGE)] = 50) -> dict[str, Any]:
@@ -116,7 +117,7 @@ def _add_data(app: FastAPI, open_workspace: OpenWorkspace, jobs: Jobs) -> None:
     @app.get(
         "/api/data/export",
         tags=["sessions"],
-        summary="Give all facts and notes as one JSON document, which the import takes",
+        summary="Return all facts and notes as one JSON document, which the import reads",
         openapi_extra=example({"format": 1, "facts": [], "notes": []}),
     )
     def everything(project: Annotated[str, Query(max_length=limits.NAME)] = "") -> Response:
@@ -126,7 +127,7 @@ def _add_data(app: FastAPI, open_workspace: OpenWorkspace, jobs: Jobs) -> None:
         IMPORT,
         status_code=202,
         tags=["sessions"],
-        summary="Bring an export in, in the background: what is missing is written, what stands stays",
+        summary="Import an export, in the background: add what is missing, change nothing else",
         openapi_extra=example(JOB | {"name": "import"}, asked={"format": 1, "facts": [], "notes": []}, status=202),
     )
     async def bring_in(request: Request, *, dry_run: bool = False) -> JSONResponse:
@@ -138,7 +139,7 @@ def _add_data(app: FastAPI, open_workspace: OpenWorkspace, jobs: Jobs) -> None:
 def _imported(work: Workspace, content: bytes, report: ReportProgress, *, dry_run: bool) -> dict[str, Any]:
     bundle, problems = parsed(content)
     if not bundle and not problems:
-        raise UsageError("the document holds nothing to import", hint="Send what GET /api/data/export gives.")
+        raise UsageError("the document holds nothing to import", hint="Send a document of GET /api/data/export.")
     report(0, len(bundle))
     done = import_bundle(work, bundle, "a document", dry_run=dry_run)
     if not dry_run:
@@ -159,7 +160,7 @@ def _add_settings(app: FastAPI, open_workspace: OpenWorkspace) -> None:
     @app.get(
         "/api/settings",
         tags=["service"],
-        summary="Tell the settings in force, where each comes from, and which may be changed here",
+        summary="List the settings in force, where each comes from, and which can be changed here",
         openapi_extra=example({"settings": [_SETTING]}),
     )
     def settings() -> dict[str, Any]:
@@ -168,7 +169,7 @@ def _add_settings(app: FastAPI, open_workspace: OpenWorkspace) -> None:
     @app.post(
         "/api/settings",
         tags=["service"],
-        summary="Change settings of the vault; null takes one back",
+        summary="Change settings of the vault; null removes one",
         openapi_extra=example({"settings": [_SETTING | {"value": 10}]}, asked={"search.limit": 10}),
     )
     def change(asked: dict[str, str | int | bool | list[str] | None]) -> dict[str, Any]:
@@ -183,14 +184,14 @@ def change_settings(work: Workspace, wanted: dict[str, Any]) -> None:
     """Write the settings *wanted* into the vault's file, in one commit.
 
     Raises:
-        BadSetting: one is unknown, has such a value not, or is only the user's own to change.
-        MemtoolError: the file was not changed.
+        BadSetting: one is unknown, has an invalid value, or can be set by the user only.
+        MemtoolError: the file cannot be changed.
     """
     for key in wanted:
         if key not in ABOUT or ABOUT[key].user_only:
-            reason = "is for your own settings only, or the environment" if key in ABOUT else "is no setting"
-            raise BadSetting(f"'{key[:100]}' {reason}", hint="GET /api/settings lists those that may be changed.")
-    load(None, work.environ, wanted)  # which says what a value must be
+            reason = "can be set only in your own settings or the environment" if key in ABOUT else "is not a setting"
+            raise BadSetting(f"'{key[:100]}' {reason}", hint="GET /api/settings lists those that can be changed.")
+    load(None, work.environ, wanted)  # which refuses an invalid value
     path = work.vault.settings_path
     with alone(work.vault), work.vault.lock():
         text, expected = read_text(path) if path.exists() else ("", None)

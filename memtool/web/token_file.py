@@ -12,7 +12,7 @@ from memtool.vault.files import make_folder, write_over
 from memtool.vault.state import read_state
 from memtool.workspace import Workspace
 
-SHORTEST_TOKEN = 16  # characters: what is shorter can be guessed
+SHORTEST_TOKEN = 16  # characters: a shorter one can be guessed
 
 
 def find_token(work: Workspace, place: ServicePlace) -> str:
@@ -25,10 +25,10 @@ def find_token(work: Workspace, place: ServicePlace) -> str:
     given = service_token(work.environ)
     if given and len(given) < SHORTEST_TOKEN:
         raise BadSetting(
-            f"MEMTOOL_TOKEN has {len(given)} characters", hint=f"Take {SHORTEST_TOKEN} or more, which nobody guesses."
+            f"MEMTOOL_TOKEN has {len(given)} characters", hint=f"Use at least {SHORTEST_TOKEN} random characters."
         )
     if not (given.isascii() and given.isprintable()):
-        raise BadSetting("MEMTOOL_TOKEN holds what no request can carry", hint="Take ASCII letters and digits.")
+        raise BadSetting("MEMTOOL_TOKEN cannot be sent in a header", hint="Use ASCII letters and digits.")
     return given or _stored(place) or _drawn(place)
 
 

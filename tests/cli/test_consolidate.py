@@ -123,4 +123,5 @@ def test_what_does_not_go_together_is_a_sentence(memtool: Memtool) -> None:
     assert memtool("consolidate", "--week", "2026-W99").code == 2
     assert memtool("consolidate", "--open", "--dry-run").code == 2
     assert memtool("consolidate", "--apply", "--review").code == 2
-    assert memtool("consolidate", "--open").code == 20
+    ran = memtool("consolidate", "--open", "--week", "2026-W07")
+    assert (ran.code, ran.err.splitlines()[1]) == (20, "`memtool consolidate --week 2026-W07` writes it.")

@@ -131,7 +131,7 @@ def test_a_link_is_good_once_and_for_a_minute() -> None:
     assert ask({**OWN, "cookie": cookie}, access=Access("another token", ["127.0.0.1"], 8080))[0] == 401
     now[0] = 61.0
     for used in (code, old, "", "made up"):
-        with pytest.raises(Exception, match="used already"):
+        with pytest.raises(Exception, match="used before"):
             access.use_link(used)
 
 

@@ -270,10 +270,10 @@ def test_proposals_of_a_week_are_kept_changed_dropped_or_left(client: TestClient
     assert all(text in html for text in texts_of)
     keep, change, drop, _ = (each.id for each in proposals)
     form = {
-        f"deed-{keep}": "keep", f"text-{keep}": texts_of[0],
-        f"deed-{change}": "keep", f"text-{change}": "令牌有效期 12 小时。",
-        f"deed-{drop}": "drop", f"text-{drop}": texts_of[2],
-        f"deed-{proposals[3].id}": "later", f"text-{proposals[3].id}": texts_of[3],
+        f"choice-{keep}": "keep", f"text-{keep}": texts_of[0],
+        f"choice-{change}": "keep", f"text-{change}": "令牌有效期 12 小时。",
+        f"choice-{drop}": "drop", f"text-{drop}": texts_of[2],
+        f"choice-{proposals[3].id}": "later", f"text-{proposals[3].id}": texts_of[3],
     }  # fmt: skip
     done = client.post(f"/review/{week}", data=form)
     assert done.status_code == 200
@@ -284,4 +284,4 @@ def test_proposals_of_a_week_are_kept_changed_dropped_or_left(client: TestClient
         ("令牌有效期 12 小时。", "active", "user"),
         ("Nobody likes mondays here.", "archived", "agent"),
     }
-    assert client.post("/review/2026-W99", data={f"deed-{keep}": "keep", f"text-{keep}": "x"}).status_code == 400
+    assert client.post("/review/2026-W99", data={f"choice-{keep}": "keep", f"text-{keep}": "x"}).status_code == 400

@@ -205,7 +205,7 @@ document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || help.open) return;
   if (event.key === "Escape" && event.target === byId("q")) { feed.focus({ preventScroll: true }); return; }  // so that keys work again
   if (event.target.closest("input, textarea") || (event.target.closest("select") && !"/?".includes(event.key))) return;
-  const deeds = { "?": () => help.showModal() };
-  if (isFeed) Object.assign(deeds, { "/": () => byId("q").focus(), j: () => step(1), k: () => step(-1), t: () => { scrollTo(0, 0); feed.focus({ preventScroll: true }); } });
-  if (deeds[event.key]) { event.preventDefault(); deeds[event.key](); }
+  const actions = { "?": () => help.showModal() };
+  if (isFeed) Object.assign(actions, { "/": () => byId("q").focus(), j: () => step(1), k: () => step(-1), t: () => { scrollTo(0, 0); feed.focus({ preventScroll: true }); } });
+  if (actions[event.key]) { event.preventDefault(); actions[event.key](); }
 });
