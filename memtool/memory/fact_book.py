@@ -22,9 +22,10 @@ from memtool.text.languages import labels
 from memtool.text.near_duplicates import contradicts, statement
 from memtool.text.similarity import words
 from memtool.vault.authors import is_past
-from memtool.vault.facts import Fact, FactFile, check_facts, parse_facts
+from memtool.vault.facts import Fact, FactFile, check_facts, memory_of, parse_facts
 from memtool.vault.files import read_text
 from memtool.vault.layout import FACTS_FILE, Vault, facts_ref, project_of
+from memtool.vault.memory import Memory
 from memtool.vault.note import Note, parse_note
 from memtool.vault.scan import scan
 from memtool.vault.session_names import FOLDER, note_of, session_at
@@ -38,6 +39,11 @@ class StoredFact(NamedTuple):
     ref: str
     fact: Fact
     place: LineRange
+
+    @property
+    def memory(self) -> Memory:
+        """The fact as a memory."""
+        return memory_of(self.fact, self.ref, self.place)
 
     @property
     def project(self) -> str:
@@ -133,7 +139,7 @@ def rivals_of(facts: Sequence[StoredFact], unfinished: list[str] | None = None) 
         statement_of = cache(statement)  # few facts are similar, and to find out is cheaper
         entries = [(stored.fact.id, words(stored.fact.fact), stored.fact.fact) for stored in group]
         pairs = ((one, other) for at, one in enumerate(entries) for other in entries[:at] if _are_alike(one, other))
-        for one, other in islice(pairs, 20_000):  # some two seconds
+        for one, other in islice(pairs, limits.PAIRS_OF_FACTS):
             if contradicts(statement_of(one[2]), statement_of(other[2]), in_one_place=True):
                 found.setdefault(one[0], []).append(other[0])
                 found.setdefault(other[0], []).append(one[0])

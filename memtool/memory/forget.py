@@ -170,13 +170,13 @@ def _is_whole(line: GivenLine, text: str) -> bool:
 
 def _fact(path: str, content: bytes, fact_id: str, asked: Ref) -> Memory:
     file = parse_facts(_text(content, path), path)
-    for fact, place in zip(file.facts, file.places, strict=True):
-        if fact.id == fact_id if fact_id else place.start_line <= asked.first and asked.last <= place.end_line:
+    for fact in file.memories(path):
+        _, first, last = fact.place
+        if fact.id == fact_id if fact_id else first <= asked.first and asked.last <= last:
             if not fact.id:
-                raise UsageError(f"the fact at '{path}:{place.start_line}' has no id", hint="Give it one by hand.")
-            where = Location(path, place.start_line, place.end_line)
-            status = ARCHIVED if fact.status == ARCHIVED else ""
-            return Memory(fact.id, fact.fact, FACT, where, project=project_of(path), status=status)
+                raise UsageError(f"the fact at '{path}:{first}' has no id", hint="Give it one by hand.")
+            is_gone = fact.status == ARCHIVED  # one that is superseded cannot be forgotten, which is said later
+            return fact if is_gone else fact._replace(status="")
     if fact_id or asked.first:
         raise NoteNotFound(fact_id or f"{path}:{asked.first}")
     raise UsageError(f"'{path}' holds {len(file.facts)} facts", hint="Name one by its id.")

@@ -1,6 +1,7 @@
 """The limits of this room: what bounds the work, and what bounds a text."""
 
 VERSION = 8  # hexadecimal digits of a hash; another one is never longer
+PAIRS_OF_FACTS = 20_000  # similar facts of one file: some two seconds
 LARGEST_ANCHOR = 16 << 20  # bytes; a larger file is not hashed
 LONGEST_FACT = 2_000  # characters; a longer text is a note
 TODO = 500  # characters of an open item

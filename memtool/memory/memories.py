@@ -30,7 +30,7 @@ from memtool.recall.uses import read_uses
 from memtool.text.frontmatter import set_field, set_list, split_front_matter, with_body
 from memtool.text.lines import one_line
 from memtool.text.markdown import heading_text
-from memtool.vault.authors import AGENT, IMPORTED
+from memtool.vault.authors import AGENT
 from memtool.vault.facts import Fact, change, fields_of, parse_facts, update_facts
 from memtool.vault.files import content_hash, hash_of, read_text, replace
 from memtool.vault.kinds import FACT, KINDS, KNOWLEDGE, NOTE, TODO
@@ -319,14 +319,8 @@ def _changed_at(work: Workspace) -> Callable[[Found], float]:
 
 
 def _of_fact(work: Workspace, stored: StoredFact) -> StoredMemory:
-    fact, place = stored.fact, stored.place
-    key = key_of(stored.ref, fact.id)
-    memory = Memory(
-        fact.id, fact.fact, FACT, Location(stored.ref, place.start_line, place.end_line), title=fact.fact,
-        author=fact.author or IMPORTED, project=stored.project, category=fact.category, date=fact.timestamp,
-        tags=fact.tags, expires=fact.expires, status="" if fact.status == "active" else fact.status,
-        version=_version_of_fact(fact),
-    )  # fmt: skip
+    fact, key = stored.fact, key_of(stored.ref, stored.fact.id)
+    memory = stored.memory._replace(title=fact.fact, version=_version_of_fact(fact))
     uses = read_uses(work.index_folder, [key]).get(key, 0)
     return StoredMemory(memory, fact.summary, uses, fact.evidence, fact.supersedes, fact.superseded_by)
 

@@ -19,7 +19,7 @@ from memtool.memory import limits
 from memtool.text.lines import one_line
 from memtool.text.near_duplicates import SAME_MEANING, contradicts, is_same, may_mean_the_same, statement
 from memtool.text.tokens import index_terms
-from memtool.vault.authors import IMPORTED, STANDING, TOOL
+from memtool.vault.authors import STANDING, TOOL
 from memtool.vault.facts import parse_facts
 from memtool.vault.files import read_text
 from memtool.vault.kinds import CATEGORIES, FACT, FOLDERS, TODO
@@ -107,17 +107,14 @@ def _tag(text: str) -> str:
 
 
 def _expiry(text: str, today: dt.date) -> str:
-    day = _moment(text) or _coming_day(text, today)
+    """Return the moment or the last day that *text* names."""
+    day = ""
+    with suppress(ValueError):
+        day = dt.datetime.fromisoformat(text).isoformat(timespec="seconds") if ":" in text else ""
+    day = day or _coming_day(text, today)
     if day[:10] < today.isoformat():
         raise UsageError(f"'{text}' is over, so it would be forgotten at once", hint="Name a day that is to come.")
     return day
-
-
-def _moment(text: str) -> str:
-    """Return the moment that *text* names; empty where it names a day."""
-    with suppress(ValueError):
-        return dt.datetime.fromisoformat(text).isoformat(timespec="seconds") if ":" in text else ""
-    return ""
 
 
 def _coming_day(text: str, today: dt.date) -> str:
@@ -189,7 +186,10 @@ def _statements(vault: Vault, hits: Iterable[Found]) -> Iterator[Memory]:
     for memory in (hit.memory for hit in hits):
         if memory.fact_id:
             if memory.path not in facts:
-                facts[memory.path] = _facts_in(vault, memory.path)
+                facts[memory.path] = {}
+                with suppress(MemtoolError, OSError):
+                    file = parse_facts(read_text(vault.path(memory.path))[0], memory.path)
+                    facts[memory.path] = {one.id: one for one in file.memories(memory.path)}
             if memory.id in facts[memory.path]:
                 yield facts[memory.path][memory.id]
         elif memory.kind in FOLDERS:
@@ -199,22 +199,6 @@ def _statements(vault: Vault, hits: Iterable[Found]) -> Iterator[Memory]:
         else:
             for piece in pieces_of(memory.text) or [memory.text]:
                 yield _memory(memory.place, piece.lstrip("-*+ "), memory.kind)
-
-
-def _facts_in(vault: Vault, ref: str) -> dict[str, Memory]:
-    with suppress(MemtoolError, OSError):
-        file = parse_facts(read_text(vault.path(ref))[0], ref)
-        return {
-            fact.id: Memory(
-                fact.id,
-                fact.fact,
-                FACT,
-                Location(ref, place.start_line, place.end_line),
-                author=fact.author or IMPORTED,
-            )
-            for fact, place in zip(file.facts, file.places, strict=True)
-        }
-    return {}
 
 
 def _note_at(vault: Vault, ref: str) -> Iterator[Memory]:

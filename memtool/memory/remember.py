@@ -74,8 +74,8 @@ def remember(work: Workspace, memory: NewMemory) -> Remembered:
         if memory.kind != TODO:
             ref, project, found, more = _look(work, memory, ref, project)
             notices += more
-            if found.twin and _outranks(memory, found.twin, ref):
-                memory = memory._replace(supersedes=found.twin.id)
+            if found.twin:
+                memory = _beside(memory, found.twin, ref)
         if memory.kind in _WRITERS:
             keep_edits(work.vault, [ref])
         registered = _register(work, memory, project)  # first: what was written already is not written again
@@ -118,14 +118,18 @@ def _project(work: Workspace, memory: NewMemory) -> tuple[str, list[str]]:
 
 
 def _look(work: Workspace, memory: NewMemory, ref: str, project: str) -> tuple[str, str, Neighbours, list[str]]:
-    """Return where *memory* goes (beside the fact that it supersedes), and its neighbours.
-
-    Raises:
-        AlreadyKnown: something says the same, and *memory* does not insist.
-    """
+    """Return where *memory* goes (beside the fact that it supersedes), its neighbours, and notices."""
 
     def look(index: Index) -> tuple[str, str, Neighbours]:
-        there, owner = _beside_superseded(index, memory, ref, project)
+        there, owner = ref, project
+        if memory.supersedes:
+            old = find_fact(index.db, memory.supersedes)
+            if old is None:
+                raise NoteNotFound(memory.supersedes)
+            if memory.project is not None and old.path != ref:
+                hint = "Leave out --project: a fact is superseded in its own place."
+                raise UsageError(f"the fact '{memory.supersedes}' is in '{old.path}'", hint=hint)
+            there, owner = old.path, project_of(old.path)
         vectors, today = None, work.now().date()
         if memory.kind == FACT and work.settings.search.mode != "bm25":
             vectors = VectorSource(index, work.settings, work.cache).choose(memory.text, "hybrid").vectors
@@ -145,33 +149,23 @@ def _look(work: Workspace, memory: NewMemory, ref: str, project: str) -> tuple[s
         return ref, project, Neighbours(), [f"duplicates were not looked for: {error}"]
     if memory.exact and (memory.kind == FACT or (found.twin and letters(found.twin.text) != letters(memory.text))):
         found = found._replace(twin=None)  # facts are compared where they are written
-    twin = found.twin
-    if twin and not (memory.force or _can_be_linked(memory, twin, there) or _outranks(memory, twin, there)):
-        raise AlreadyKnown(twin)
     return there, owner, found, []
 
 
-def _beside_superseded(index: Index, memory: NewMemory, ref: str, project: str) -> tuple[str, str]:
-    if not memory.supersedes:
-        return ref, project
-    old = find_fact(index.db, memory.supersedes)
-    if old is None:
-        raise NoteNotFound(memory.supersedes)
-    if memory.project is not None and old.path != ref:
-        hint = "Leave out --project: a fact is superseded in its own place."
-        raise UsageError(f"the fact '{memory.supersedes}' stands in '{old.path}'", hint=hint)
-    return old.path, project_of(old.path)
+def _beside(memory: NewMemory, twin: Memory, ref: str) -> NewMemory:
+    """Return *memory* as it is written into *ref* although *twin* says the same: a fact of a weaker author gives way.
 
-
-def _outranks(memory: NewMemory, twin: Memory, ref: str) -> bool:
-    """Return whether the fact *twin* says the same on a weaker word, so that *memory* takes its place."""
-    is_free = bool(twin.fact_id) and twin.path == ref and not memory.supersedes and not memory.force
-    return is_free and trust(memory.author) > trust(twin.author)
-
-
-def _can_be_linked(memory: NewMemory, twin: Memory, ref: str) -> bool:
-    """Return whether *twin* is the new fact itself: written before, and only now known to supersede another one."""
-    return bool(memory.supersedes and twin.fact_id) and twin.path == ref and _says_the_same(memory.text, twin.text)
+    Raises:
+        AlreadyKnown: it is not to be written.
+    """
+    is_there = bool(twin.fact_id) and twin.path == ref
+    # The twin may be the new fact itself: written before, and only now known to supersede another one.
+    is_itself = bool(memory.supersedes) and is_there and _says_the_same(memory.text, twin.text)
+    if memory.force or is_itself:
+        return memory
+    if is_there and not memory.supersedes and trust(memory.author) > trust(twin.author):
+        return memory._replace(supersedes=twin.id)
+    raise AlreadyKnown(twin)
 
 
 def _says_the_same(text: str, other: str) -> bool:
@@ -208,9 +202,7 @@ def _write_fact(work: Workspace, memory: NewMemory, ref: str, _project: str) -> 
 
     file = update_facts(work.vault, ref, change)
     written_id = linked[0] if linked else fact_id
-    fact, place = next(pair for pair in zip(file.facts, file.places, strict=True) if pair[0].id == written_id)
-    where = Location(ref, place.start_line, place.end_line)
-    return Memory(written_id, memory.text, FACT, where, category=fact.category)
+    return next(one for one in file.memories(ref) if one.id == written_id)
 
 
 def _exact_twin(work: Workspace, memory: NewMemory, facts: tuple[Fact, ...]) -> Fact | None:

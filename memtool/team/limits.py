@@ -10,6 +10,7 @@ START_TOKENS = 500  # of the start of a session, for what the team has there
 
 # The service
 MOST_AT_ONCE = 16  # requests that are worked on at the same time
+POOL_SECONDS = 2.0  # that a request waits for a connection
 CLOSING_SECONDS = 1.0  # for the connections of each pool to close
 BUCKETS = (5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 10_000)  # milliseconds of a request
 LONGEST_TOOL = 40  # characters of a tool's name

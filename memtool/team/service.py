@@ -91,7 +91,7 @@ class TeamService:
             "min_size": 1,
             "max_size": limits.MOST_AT_ONCE,
             "max_waiting": limits.MOST_AT_ONCE * 4,
-            "timeout": 2.0,
+            "timeout": limits.POOL_SECONDS,
             "open": False,
         }
         self.pool: ConnectionPool[psycopg.Connection[Any]] = ConnectionPool(dsn, configure=_as_gate, **options)

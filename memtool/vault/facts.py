@@ -13,17 +13,18 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from memtool.errors import BrokenVaultFile, MemtoolError, NoteNotFound, UsageError
 from memtool.named_tuple import NamedTuple
 from memtool.text.json_places import JsonItem, JsonList, LineRange, parse_list
 from memtool.text.lines import newline_of
 from memtool.vault import files
+from memtool.vault.authors import IMPORTED
 from memtool.vault.fact_rules import RULES, faults, schema_faults
-
-if TYPE_CHECKING:
-    from memtool.vault.layout import Vault
+from memtool.vault.kinds import FACT
+from memtool.vault.layout import Vault, project_of
+from memtool.vault.memory import Location, Memory
 
 NO_FACTS = '{\n  "facts": []\n}\n'
 
@@ -71,6 +72,19 @@ class FactFile(NamedTuple):
     places: tuple[LineRange, ...]
     problems: tuple[str, ...]
     listed: JsonList  # the same as plain JSON, for writing
+
+    def memories(self, ref: str) -> list[Memory]:
+        """Return the facts as memories in the file *ref*, in their order."""
+        return [memory_of(fact, ref, place) for fact, place in zip(self.facts, self.places, strict=True)]
+
+
+def memory_of(fact: Fact, ref: str, place: LineRange) -> Memory:
+    """Return *fact*, which is at *place* of the file *ref*, as a memory."""
+    return Memory(
+        fact.id, fact.fact, FACT, Location(ref, place.start_line, place.end_line), author=fact.author or IMPORTED,
+        project=fact.project or project_of(ref), category=fact.category, date=fact.timestamp, tags=fact.tags,
+        expires=fact.expires, status="" if fact.status == "active" else fact.status,
+    )  # fmt: skip
 
 
 @lru_cache(maxsize=8)  # a run reads the same few files again for each of its steps

@@ -311,7 +311,7 @@ def test_what_cannot_be_superseded_is_said(desk: Desk) -> None:
     with pytest.raises(NoteNotFound):
         desk.remember("text", supersedes="fact-404")
     old = desk.remember("Access tokens live 24 hours.")
-    with pytest.raises(UsageError, match=r"stands in 'areas/projects/shop/facts\.json'"):
+    with pytest.raises(UsageError, match=r"is in 'areas/projects/shop/facts\.json'"):
         desk.remember("Access tokens live 15 minutes.", project="tideline", supersedes=old.memory.id)
     with pytest.raises(AlreadyKnown):
         desk.remember("Access tokens live 24 hours", supersedes=old.memory.id)
