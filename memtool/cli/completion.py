@@ -1,6 +1,7 @@
-"""`memtool completion`, and what a shell completes: projects, notes, facts, sessions, settings, paths.
+"""`memtool completion`, and completions in a shell: projects, notes, facts, sessions, settings, paths.
 
-Nothing is brought up to date, waited for or written. Each function is click's `shell_complete` of a parameter.
+Completion updates no index, waits for nothing and writes nothing. Each function is click's `shell_complete` of a
+parameter.
 """
 
 from __future__ import annotations

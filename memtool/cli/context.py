@@ -1,4 +1,4 @@
-"""`memtool context` and `memtool given`: what an agent receives when a session begins, and what a session received."""
+"""`memtool context` and `memtool given`: the context of a new session, and the memories that a session received."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ def purge(session: Session, text_or_ref: str, *, is_text: bool, history: bool, y
     line, as `memtool forget` takes it.
 
     git's history keeps older versions. With --history it is rewritten, with stashes and notes, and unreachable commits
-    are removed; that cannot be undone. Afterwards, overwrite the remote by hand and clone the vault anew elsewhere.
+    are removed; that cannot be undone. Afterwards, overwrite the remote by hand and clone the vault again elsewhere.
     """
     from memtool.memory.purge import extent_of, find_purge_target, purge as remove
 
@@ -112,10 +112,9 @@ def purge(session: Session, text_or_ref: str, *, is_text: bool, history: bool, y
     elif done.rewritten:
         output.say(f"{counted(done.rewritten.commits, 'commit')} rewritten.")
         remotes = done.rewritten.remotes
-        output.say(
-            f"The remote still holds it: `git push --force --all {remotes[0]}` in the vault overwrites it.",
-            "On every other machine: delete the clone and clone it anew; a sync from an old one would bring it back.",
-        ) if remotes else output.say("Other clones of this vault still hold it: delete them and clone it anew.")
+        if remotes:
+            output.say(f"The remote still holds it: `git push --force --all {remotes[0]}` in the vault overwrites it.")
+        output.say("Other clones of this vault still hold it, and would send it back: delete them and clone it again.")
     output.say("Backups of the vault and the client's own transcripts are not touched.")
     if extent and extent.unread:
         output.say(f"Not searched, because they hold no text or are too large: {some_of(extent.unread, 5)}")

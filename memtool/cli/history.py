@@ -58,7 +58,7 @@ def log(session: Session, ref: str | None, *, limit: int, page: int, project: st
 
 
 def _path(session: Session, ref: str) -> str:
-    """Return the path that *ref* means; what is not in the index may be a folder, or a file that was removed."""
+    """Return the path that *ref* means. A folder or a removed file is in no index, so its path is returned as it is."""
     if (session.vault.root / ref).exists():
         return ref
     with suppress(NoteNotFound):
@@ -83,7 +83,7 @@ def _fields(change: Change) -> dict[str, Any]:
 
 
 def _heading(change: Change) -> str:
-    """Return the title of *change*, with its author where that was not memtool."""
+    """Return the title of *change*, with its author if that is not memtool."""
     author = "hand" if change.author == AUTHOR["user.name"] else change.author
     return change.subject if change.deed else f"{change.subject} (by {author})"
 

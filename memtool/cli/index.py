@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option("--rebuild", is_flag=True, help="Rebuild it from the files.")
-@click.option("--status", "only_status", is_flag=True, help="Show what is in the index; make no vectors.")
+@click.option("--status", "only_status", is_flag=True, help="Show the contents of the index; make no vectors.")
 @click.option("--model", metavar="NAME", help="Also make the vectors of this model, by its name or its folder.")
 @with_json
 def command(session: Session, *, rebuild: bool, only_status: bool, model: str | None) -> None:

@@ -164,7 +164,7 @@ def columns(text: str) -> int:
 
 
 def shortened(text: str, room: int) -> str:
-    """Return *text*, cut where it takes more than *room* columns."""
+    """Return *text*, cut to *room* columns."""
     start, end = _line_breaks(text, room - 1)[0] if columns(text) > room else (0, len(text))
     return text if end == len(text) else f"{text[start:end].rstrip()}…"
 
@@ -220,7 +220,7 @@ def _line_breaks(text: str, room: int) -> list[tuple[int, int]]:
 
 
 def confirmed(question: str, *, piped: bool = False, hint: str = "If you are sure, add --yes.") -> bool:
-    """Return the answer to *question*, whose last line says what is to be done; *piped*, it may come through a pipe.
+    """Return the answer to *question*, whose last line names the action; *piped*, it may come through a pipe.
 
     Raises:
         UsageError: there is no terminal to ask at.

@@ -65,7 +65,7 @@ def marked(content: str, marks: Iterable[tuple[int, int]]) -> Text:
 
 
 def title(content: str) -> Text:
-    """Return *content* in bold, cut where it is longer than a line."""
+    """Return *content* in bold, cut to one line."""
     result = text(content, "bold")
     result.no_wrap, result.overflow = True, "ellipsis"
     return result
@@ -82,7 +82,7 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str | Text]], *, right
 
 
 def panel(heading: str, rows: Iterable[tuple[Text, Text]], style: str) -> Panel:
-    """Return a frame in *style* around *rows* of a subject and what there is to say of it."""
+    """Return a frame in *style* around *rows* of a subject and its finding."""
     grid = Table.grid(padding=(0, 2))
     grid.add_column(overflow="fold")
     grid.add_column(overflow="fold", ratio=1)
@@ -97,7 +97,7 @@ def tree(root: Text) -> Tree:
 
 
 def note(content: str) -> RenderableType:
-    """Return the Markdown *content* of a note as it reads; as it is written where it is very long or deep."""
+    """Return the Markdown *content* of a note, rendered unless it is very long or deeply nested."""
     from markdown_it import MarkdownIt
 
     clean = output.printable_lines(content)
@@ -105,7 +105,7 @@ def note(content: str) -> RenderableType:
     parser = MarkdownIt("commonmark", {"html": False}).enable("strikethrough").enable("table")
     tokens = parser.parse(clean) if len(clean) <= 50_000 else []  # rich takes more than a second for these
     deepest = max((token.level for token in tokens), default=parser.options.maxNesting)
-    if deepest >= parser.options.maxNesting - 1:  # what lies deeper is dropped
+    if deepest >= parser.options.maxNesting - 1:  # the parser drops deeper parts
         return Text(clean)
     from rich.markdown import Markdown
 

@@ -55,7 +55,7 @@ _LIST = "list"  # the mode without words
 @click.option("--until", metavar="DATE", help="Not newer than.")
 @AT
 @click.option("--archived", is_flag=True, help="Include the archive.")
-@click.option("--all", "everything", is_flag=True, help="Include what is superseded, archived or expired.")
+@click.option("--all", "everything", is_flag=True, help="Include superseded, archived and expired memories.")
 @click.option(
     "--transcripts",
     type=click.Choice(["only", "no"]),

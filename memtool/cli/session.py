@@ -42,7 +42,7 @@ class Session:
         output.say(kept.notice, f"Undo: {undo}" if undo else "")
 
     def vault_path(self, named: str | None = None) -> tuple[Path, str]:
-        """Return the path of the vault, unless it is *named* here, and where it was named."""
+        """Return the path of the vault, *named* or found, and the place that names it."""
         option = self.vault_option if named is None else named
         return settings.find_vault_path(option, self.environ, working_folder() if self.looks_upwards else Path(os.sep))
 
@@ -62,7 +62,7 @@ class Session:
         return Workspace(self.vault, self.settings, self.environ, Path.home(), working_folder())
 
     def open_workspace(self, folder: Path | None = None) -> Workspace:
-        """Return the workspace of *folder*, or of this one, found anew: a server outlives its vault's settings.
+        """Return the workspace of *folder*, or of this one, opened again: a server outlives changes of the settings.
 
         Raises:
             MemtoolError: the vault is gone, or its settings cannot be used.

@@ -1,4 +1,4 @@
-"""`memtool show`: a note, a fact or some lines; with --turns or --turn, what was typed and done in a session."""
+"""`memtool show`: a note, a fact or some lines; with --turns or --turn, the turns of a session."""
 
 from __future__ import annotations
 

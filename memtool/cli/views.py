@@ -16,7 +16,7 @@ Cell: TypeAlias = "str | Sequence[str]"  # a line, or a line and those below it
 
 
 class Branch(NamedTuple):
-    """A line of an outline, and what is below it."""
+    """A line of an outline, and the branches below it."""
 
     text: str
     below: Sequence[Branch] = ()

@@ -1,7 +1,7 @@
-"""`memtool-hook`: reads one event on stdin, acts on it, and ends with 0 whatever happens.
+"""`memtool-hook`: reads one event on stdin, acts on it, and always ends with 0.
 
-Errors go to a log, which `memtool doctor` reads. It prints nothing unless it has an answer. Where memtool is both a
-plugin and in the settings, only the hook of the settings acts.
+Errors go to a log, which `memtool doctor` reads. It prints only answers. If memtool is both a plugin and in the
+settings, only the hook of the settings acts.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a hook does with an error: a line in the log, which `memtool doctor` reads, and at times a hint to the user."""
+"""Errors of a hook: each is a line in the log, which `memtool doctor` reads; some are also a hint to the user."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def advice(event: Mapping[str, object], error: BaseException, client: str) -> st
 
 
 def _sentence(error: BaseException) -> str:
-    """Return *error* as a sentence. A bug says where it is; nothing quotes the event, which may hold a secret."""
+    """Return *error* as a sentence. A bug names its place; the event, which may hold a secret, is not quoted."""
     if isinstance(error, MemtoolError):
         return str(error)
     if isinstance(error, OSError):

@@ -111,13 +111,13 @@ def memories_for_prompt(event: ClientEvent) -> Reply:
 
 
 def _note_away(event: ClientEvent, notice: str) -> None:
-    """Say in the log that the team's service is away, if that is news."""
+    """Log that the team's service is away, if the *notice* is new."""
     if notice:
         event.log(notice)
 
 
 def _without_ids(text: str, block: ContextBlock) -> str:
-    """Return *text*, which holds *block*, so that an item of several lines goes on as in its note."""
+    """Return *text* without the ids of *block* inside of items that have several lines."""
     for line in block.lines:
         text = text.replace(f" [{line.id}]\n", "\n")
     return text
@@ -136,7 +136,7 @@ def _notice(event: ClientEvent, texts: Sequence[str]) -> str:
 
 
 def _meaning(event: ClientEvent) -> Meaning | None:
-    """Return who tells what the prompt means, if a process holds the model warm."""
+    """Return the client of the process that holds the model, if one runs."""
     if not os.path.isdir(event.work.cache / "services"):  # noqa: PTH112  (most machines have none: no import for it)
         return None
     from memtool.service_client import MODEL, find_address, service_place
@@ -158,7 +158,7 @@ def start_service(event: ClientEvent) -> None:
 
 
 def text_for_summary(event: ClientEvent) -> Reply:
-    """Return the text that the client's summary must keep, and clear the ledger: what was given leaves the context."""
+    """Return the text that the client's summary must keep, and clear the ledger: the given lines leave the context."""
     from memtool.recall.start.session_start import what_must_survive
     from memtool.vault.sessions import parse_session
 
@@ -174,7 +174,7 @@ def text_for_summary(event: ClientEvent) -> Reply:
 
 
 def close_ledger(event: ClientEvent) -> None:
-    """Forget what the session was given, now that it ends; one that is resumed is reminded of it."""
+    """Mark the ledger of the session as ended; after `/clear`, delete it."""
     session_id = event.text("session_id")
     if not session_id:
         return
@@ -196,7 +196,7 @@ def missed_week(event: ClientEvent) -> Reply:
 
 
 def _leave_to_worker(event: ClientEvent, busy: Busy) -> None:
-    """Say in the log why there is no index to read, and let the worker bring it up to date."""
+    """Log why no index can be read, and start the worker, which updates it."""
     from memtool.capture.queue import start_worker
 
     event.log(str(busy))

@@ -41,7 +41,7 @@ def hints_for_edit(event: ClientEvent) -> Reply | None:
 
 
 def earlier_tries(event: ClientEvent) -> Reply | None:
-    """Return, at the third failure of a command, what was edited since its first one; only count all others."""
+    """Return, at the third failure of a command, the edits since its first failure; count the others."""
     from zlib import crc32
 
     from memtool.recall.ledger import ledger_folder, read_ledger, write_ledger

@@ -1,4 +1,4 @@
-"""memtool as it is installed into an agent of `memtool.clients`: for the user in all projects, or for one project.
+"""The installation into an agent of `memtool.clients`: for the user in all projects, or for one project.
 
 An agent gets *parts*, such as its hooks or the MCP server, which `--with` and `--without` choose from; each part has
 shares in files (`memtool.install.plans`). `AgentSetup` follows an agent's row; Claude Code, whose files are its own,
@@ -47,15 +47,15 @@ AGENTS = tuple(name for name, client in CLIENTS.items() if client.folder)  # int
 
 
 class Target(NamedTuple):
-    """The place that memtool is installed into.
+    """The target of an installation.
 
     Args:
         environ: the variables of the environment.
         home: the user's home folder.
-        folder: where the user works; None if that folder is gone.
+        folder: the working folder; None if it was removed.
         project: the folder of the project that the installation is for; None if it is for all of them.
         vault: the vault that is written to; None to uninstall.
-        named: the vault to name to the programs; None where they find it by themselves, so that it may move.
+        named: the vault to write into the client's files; None if the programs find it, so that it may move.
     """
 
     environ: Mapping[str, str]

@@ -46,7 +46,7 @@ class ClaudeCode(AgentSetup):
             AgentPart(HOOKS, "capture each session and give it its project's memory"),
             AgentPart("mcp", "let the model search and save memories itself"),
             AgentPart("skills", "commands to remember, recall and forget"),
-            AgentPart("rules", "name the notes to read when a word comes up or a file is opened"),
+            AgentPart("rules", "name the notes to read when a word is mentioned or a file is opened"),
             AgentPart("instructions", about, is_default=False, flag="--claude-md"),
             AgentPart(HINTS, hints, is_default=False, flag="--hints/--no-hints"),
         )

@@ -221,7 +221,7 @@ def _program_faults(program: Program, *, may_run: bool) -> Iterator[HookFinding]
 
 
 class Plugin(NamedTuple):
-    """A plugin of ours that the settings file at *path* enables; *version* is empty where it is not installed."""
+    """A plugin of ours that the settings file at *path* enables; *version* is empty if it is not installed."""
 
     id: str
     path: Path
@@ -239,7 +239,7 @@ def find_plugin(paths: Iterable[Path], environ: Mapping[str, str]) -> Plugin | N
 
 
 def _plugin_program(environ: Mapping[str, str]) -> Program | None:
-    """Return the program that `hooks/claude-code/hooks/launch.sh` would run; None where it would find none."""
+    """Return the program that `hooks/claude-code/hooks/launch.sh` would run; None if it finds none."""
     found = shutil.which(_HOOK_PROGRAM, path=environ.get("PATH"))
     if not found:
         with contextlib.suppress(RuntimeError):  # the home folder is unknown
@@ -284,13 +284,15 @@ def _rule_findings(environ: Mapping[str, str], vault: Vault, texts: Mapping[str,
         sentence = f"rules in '{folder}' are for another vault: {', '.join(foreign)}"
         yield HookFinding(False, sentence, _INSTALL)
     elif texts and not are_for(environ, vault):
-        sentence = f"the rules in '{folder}' do not follow this vault, because no hook in your settings writes to it"
+        sentence = (
+            f"the rules in '{folder}' are not updated from this vault, because no hook in your settings writes to it"
+        )
         yield HookFinding(False, sentence, _INSTALL)
     if not are_for(environ, vault):
         return
     planned = plan(rule_shares(environ, vault), {"rules": True})
     if planned.changes and not is_own(environ, vault):
-        sentence = f"the triggers of {vault.root} are not in your rules, because the vault may be somebody else's"
+        sentence = f"the triggers of {vault.root} are not in your rules, because the vault may belong to someone else"
         yield HookFinding(
             False, sentence, "If it is yours, run `memtool init` in it, then `memtool install claude-code`."
         )

@@ -14,7 +14,7 @@ from memtool.text.json_places import parse
 from memtool.vault import files
 
 _MANAGED = {"darwin": "/Library/Application Support/ClaudeCode", "win32": r"C:\Program Files\ClaudeCode"}
-_MEND = "Mend it with an editor. memtool has changed nothing."
+_MEND = "Fix it with an editor. memtool has changed nothing."
 
 
 class Content(NamedTuple):
@@ -25,7 +25,7 @@ class Content(NamedTuple):
 
 
 def read(path: Path) -> Content | None:
-    """Return the content of the file at *path*; None where there is no file.
+    """Return the content of the file at *path*; None without a file.
 
     Raises:
         BadSetting: it cannot be read, or is not a text file.
@@ -54,7 +54,7 @@ def not_settings(path: Path, error: ValueError) -> BadSetting:
 
 
 def values(path: Path) -> dict[str, Any]:
-    """Return the settings in the JSON file at *path*; nothing where it cannot be read."""
+    """Return the settings in the JSON file at *path*; empty if it cannot be read."""
     try:
         content = read(path)
         found = parse(content.text).value if content else {}

@@ -1,6 +1,6 @@
 """The entry of memtool in a file of a client that lists MCP servers, in JSON, TOML or YAML.
 
-Ours is known by what it runs, whatever else the client or the user has made of it. JSON is edited by its places. TOML
+Ours is recognised by its command, whatever else the client or the user has changed. JSON is edited by its places. TOML
 and YAML are edited as text, and the result is compared with what it should mean (docs/decisions/0015-installation.md
 says why no library does it).
 """
@@ -82,7 +82,7 @@ class McpEntry(Share):
         return _FORMS.get(self.path.suffix, _JSON)
 
     def _checked(self, text: str, before: Mapping[str, Any], entry: Mapping[str, Any] | None) -> str:
-        """Return *text* if it means what *before* meant, with *entry* at our place; None stands for no entry."""
+        """Return *text* if it means what *before* meant, with *entry* at our place; None is no entry."""
         if self._form.is_exact:
             return text
         expected = deepcopy(dict(before))
@@ -98,7 +98,7 @@ class McpEntry(Share):
 
 
 def runs_memtool(entry: object) -> bool:
-    """Return whether the *entry* of a client for an MCP server runs memtool, wherever that lies."""
+    """Return whether the *entry* of a client for an MCP server runs memtool, from any installation."""
     if not isinstance(entry, dict):
         return False
     words = command_of(entry)
@@ -144,7 +144,7 @@ def _set(values: dict[str, Any], keys: Keys, entry: Mapping[str, Any] | None) ->
 
 
 class _Form(NamedTuple):
-    """A format: a text's values; the text with an entry, given what is there; the text without it."""
+    """A format: how its text is parsed, how an entry is put into it over the present one, and taken from it."""
 
     parse: Callable[[str], Mapping[str, Any]]
     put: Callable[[str, Keys, Mapping[str, Any], Mapping[str, Any] | None], str]

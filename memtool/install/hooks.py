@@ -1,7 +1,7 @@
 """The handlers of memtool in the settings of a client, and the program that they run.
 
-A handler of ours is known by the program that it runs, wherever that lies: so an installation by another memtool, or
-one that its user has edited, is brought up to date and not doubled. The program is behind a guard, or a user who
+A handler of ours is recognised by its program, from any installation: so one by another memtool, or one that the
+user has edited, is updated and not doubled. The program is behind a guard, or a user who
 removes memtool before its hooks would see a failure at every prompt. The guard looks for the interpreter and for the
 package, and ends in silence where either is missing; `memtool doctor` of another installation says so.
 """
@@ -121,7 +121,7 @@ def hooks_of(text: str | None) -> Node | None:
 
 
 def is_ours(handler: object) -> bool:
-    """Return whether the *handler* of a client runs the hook of memtool, wherever that lies."""
+    """Return whether the *handler* of a client runs the hook of memtool, from any installation."""
     match handler:
         case {"command": str(command), "args": [*args]}:
             words = [command, *map(str, args)]

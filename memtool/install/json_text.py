@@ -99,7 +99,7 @@ def added(text: str, place: Node, value: object, name: str = "") -> str:
 
 
 def replaced(text: str, node: Node, value: object) -> str:
-    """Return *text* with *value* in the place of *node*."""
+    """Return *text* with *node* replaced by *value*."""
     indent = None if _is_line(text[node.start : node.end]) else _indent(text, node.start)
     return text[: node.start] + _Layout.of(text).written(value, "", indent) + text[node.end :]
 

@@ -33,7 +33,7 @@ class OwnFile(Share):
     keeps_original: ClassVar[bool] = False
 
     def read(self) -> str | None:
-        """Return the text of the file, None where there is nothing, empty for something that memtool does not write."""
+        """Return the text of the file, None without a file, empty for something that memtool does not write."""
         return read_own(self.path)
 
     def put(self, text: str | None) -> str | None:
@@ -91,7 +91,7 @@ def is_marked(text: str) -> bool:
 
 
 def read_own(path: Path) -> str | None:
-    """Return the text at *path*, None where there is nothing, empty for something that memtool does not write.
+    """Return the text at *path*, None without a file, empty for something that memtool does not write.
 
     Raises:
         NotWritable: it cannot be read.

@@ -146,7 +146,7 @@ def plan(shares: Sequence[Share], wanted: Mapping[str, bool]) -> Plan:
 
 
 def carry_out(planned: Plan, environ: Mapping[str, str]) -> None:
-    """Write what is planned. A file that has changed since the plan was made stays as it is.
+    """Write the planned changes, but not over a file that has changed since.
 
     The record of the user whose environment is *environ* learns of each folder that is made, and a folder in it goes
     with the last file of ours in it.
@@ -160,7 +160,7 @@ def carry_out(planned: Plan, environ: Mapping[str, str]) -> None:
     free: list[Path] = []
 
     def note(record: Installations) -> None:
-        free.clear()  # it is asked again where somebody else writes the record, too
+        free.clear()  # `update` calls again if another process writes the record
         for change, made in done:
             if change.is_out:
                 free.extend(record.give_up(change.path))

@@ -3,8 +3,8 @@
 One JSON file beside the user's settings, which goes with the last thing in it:
 
 * `folders`: those that were made, each with the files of ours that need it. It goes with the last of them, if empty;
-* `vaults`: those that the user called his own, or had made, while he installed: only their words reach files outside;
-* `without`: the parts that he does without, by client and project (docs/decisions/0015-installation.md).
+* `vaults`: those that the user confirmed or made during an installation: only their triggers get into other files;
+* `without`: the parts that the user left out, by client and project (docs/decisions/0015-installation.md).
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def record_path(environ: Mapping[str, str]) -> Path:
 
 
 def read_record(environ: Mapping[str, str]) -> Installations:
-    """Return the record; an empty one where there is none that can be read."""
+    """Return the record; an empty one if none can be read."""
     with contextlib.suppress(OSError, MemtoolError):
         return _parsed(files.read_text(record_path(environ))[0])
     return Installations()
@@ -99,12 +99,12 @@ def remove_empty(folders: Iterable[Path]) -> None:
 
 
 def parts_without(environ: Mapping[str, str], installation: str) -> Collection[str]:
-    """Return the parts that the user does without in *installation*."""
+    """Return the parts that the user left out of *installation*."""
     return read_record(environ).without.get(installation, [])
 
 
 def do_without(environ: Mapping[str, str], installation: str, parts: Collection[str]) -> None:
-    """Remember that the user does without *parts* in *installation*, and without no other.
+    """Remember that the user left exactly *parts* out of *installation*.
 
     Raises:
         MemtoolError: the record cannot be written.
@@ -143,7 +143,7 @@ def _parsed(text: str) -> Installations:
 
 
 def is_own(environ: Mapping[str, str], vault: Vault) -> bool:
-    """Return whether the user has called *vault* his own, by `memtool init`, when asked, or in his own settings."""
+    """Return whether *vault* is the user's own: by `memtool init`, by an answer, or by the user's settings."""
     root = str(vault.root)
     try:
         if root in _listed(environ).splitlines() or root in read_record(environ).vaults:

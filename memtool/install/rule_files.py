@@ -1,4 +1,4 @@
-"""The rule files that tell Claude Code which note to read when a word comes up or a file is opened.
+"""The rule files that tell Claude Code which note to read when a word is mentioned or a file is opened.
 
 Text from a vault is put into code spans: there the client follows no `@path`, and nothing reads as a heading or a
 tag.
@@ -31,7 +31,7 @@ PATTERN = "memtool*.md"
 
 
 def rule_texts(root: Path, routing: Routing, language: str = "en") -> dict[str, str]:
-    """Return the rule files for the vault at *root* by name: none where it has neither triggers nor paths."""
+    """Return the rule files for the vault at *root* by name: none if it has neither triggers nor paths."""
     texts = {MAIN: _main(root, routing, language)}
     for area in [area for area in routing.areas if area.globs][:100]:
         texts[_free_name(area, texts)] = _scoped(root, area, language)

@@ -26,11 +26,11 @@ from memtool.vault import files
 Value = str | int | bool | Sequence[str]
 _EDIT = "Change it by hand: `memtool config edit`."
 _MARK = "\ufeff"  # which some editors write first
-NOTHING: Mapping[str, str] = {"MEMTOOL_CONFIG": os.devnull}  # the environment of somebody who set nothing
+NOTHING: Mapping[str, str] = {"MEMTOOL_CONFIG": os.devnull}  # an environment without settings
 
 
 def change_setting(path: Path, key: str, value: Value | None) -> Value | None:
-    """Set *key* in the file at *path*, None takes it out; return the value before, None where there was none.
+    """Set *key* in the file at *path*, None removes it; return the value before, None if there was none.
 
     Raises:
         BadSetting: the file cannot be read, or its form allows no change.
@@ -133,7 +133,7 @@ def as_toml(value: Value) -> str:
 
 
 def value_in(text: str, key: str) -> Value | None:
-    """Return the value that the TOML *text* gives the setting *key*; None where there is none, or no TOML."""
+    """Return the value that the TOML *text* gives the setting *key*; None without a value, or without TOML."""
     import tomllib
 
     section, _, name = key.rpartition(".")

@@ -56,7 +56,7 @@ class Settings(NamedTuple):
 
     general: sections.VaultSettings = sections.VaultSettings()
     search: sections.SearchSettings = sections.SearchSettings()
-    index: sections.IndexSettings = sections.IndexSettings()  # type: ignore[assignment]  # hides tuple.index, which nobody wants here
+    index: sections.IndexSettings = sections.IndexSettings()  # type: ignore[assignment]  # hides tuple.index
     knowledge: sections.KnowledgeSettings = sections.KnowledgeSettings()
     embeddings: sections.EmbeddingSettings = sections.EmbeddingSettings()
     capture: sections.CaptureSettings = sections.CaptureSettings()
@@ -316,7 +316,7 @@ def _values_in(path: Path) -> dict[str, object]:
 
 
 def checked_value(key: str, value: object, name: str) -> str | int | bool | tuple[str, ...]:
-    """Return *value* as the setting *key* holds it; a text may stand for a number, a yes or no, or a list.
+    """Return *value* as the setting *key* holds it; a text may be a number, a yes or no, or a list.
 
     Raises:
         BadSetting: it has the wrong type or is not one of the choices; the sentence calls the setting *name*.

@@ -93,7 +93,7 @@ class EmbeddingSettings(NamedTuple):
 
 
 class CaptureSettings(NamedTuple):
-    """Settings of what is captured while an agent works."""
+    """Settings of capturing."""
 
     ignore: Annotated[tuple[str, ...], About("Files that daily notes leave out, such as `*.lock` or `/tmp/*`.")] = ()
     exclude: Annotated[

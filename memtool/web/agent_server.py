@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
 # From a profile of tools, what opens a workspace, and a path: the application that serves the tools at that path.
-# Whoever starts the service hands it in: the interfaces do not import each other.
+# The caller that starts the service passes it: interfaces do not import each other.
 MakeAgentApp: TypeAlias = "Callable[[str, OpenWorkspace, str], Starlette]"
 
 PATHS = {"/mcp": "context", "/mcp/memory": "memory"}  # and the profile of the tools there
@@ -42,7 +42,7 @@ class AgentServer:
         await app(scope, receive, send)
 
     async def end(self) -> None:
-        """End what is under way."""
+        """End open requests."""
         self._ending.set()
         if self._running:
             await asyncio.wait([self._running], timeout=2.0)

@@ -1,4 +1,4 @@
-"""The feed of the page: what happened, newest first, a part at a time; and what a filter or a search leaves of it."""
+"""The feed of the page: all entries, newest first, one part at a time, or those that match a filter or a search."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The figures of the page: what a week held, what was given in it, and how a project grew; as columns of a chart."""
+"""The figures of the page, as columns of charts: contents of a week, given memories, growth of a project."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class WeekFigures(NamedTuple):
 
 
 class GivenAgain(NamedTuple):
-    """A line that was given, where it is read, and how often."""
+    """A given line, the memory to read, and how often it was given."""
 
     text: str
     memory_id: str
@@ -50,7 +50,7 @@ class GivenAgain(NamedTuple):
 
 
 class GivenInWeek(NamedTuple):
-    """What prompts were given in a week: columns by day, sums, the lines given most, and what came of all lines."""
+    """Memories that prompts received in a week: columns by day, sums, the most frequent lines, the use of all lines."""
 
     columns: tuple[Column, ...]
     prompts: int
@@ -85,7 +85,7 @@ def columns_of(rows: Sequence[tuple[str, Mapping[str, int]]], series: Sequence[s
 
 
 def held_in(work: Workspace, week: Week) -> WeekFigures:
-    """Return what a week held.
+    """Return the figures of a week.
 
     Raises:
         MemtoolError: the vault or its index cannot be read.
@@ -99,7 +99,7 @@ def held_in(work: Workspace, week: Week) -> WeekFigures:
 
 
 def given_in(work: Workspace, week: Week) -> GivenInWeek:
-    """Return what prompts were given in a week, from the records that are still there.
+    """Return the memories that prompts received in a week, as far as records are kept.
 
     Raises:
         MemtoolError: the index cannot be read.
@@ -130,10 +130,10 @@ def given_in(work: Workspace, week: Week) -> GivenInWeek:
 
 
 def totals(work: Workspace) -> Totals:
-    """Return how much the vault holds, as far as it is indexed.
+    """Return the number of things in the vault, as far as it is indexed.
 
     Raises:
-        Unbuilt: there is no index yet; to build one takes longer than a look may.
+        Unbuilt: there is no index yet, and building one takes too long for a page.
         MemtoolError: the vault or its index cannot be read.
     """
     query = (
@@ -155,7 +155,7 @@ def totals(work: Workspace) -> Totals:
 
 
 def growth_of(work: Workspace, project: str) -> tuple[Column, ...]:
-    """Return what was written of a *project* in each week from its first one on; its edits are left out.
+    """Return the number of entries of a *project* in each week since its first, without edits.
 
     Raises:
         MemtoolError: the vault or its index cannot be read.

@@ -42,9 +42,9 @@ _LINE = re.compile(r"(.+):(\d{1,7}(?:\.\d{1,3})?)")  # several statements may be
 
 
 class Observation(NamedTuple):
-    """Something that was found out or done: a *memory* of which the text is the narrative and the tags are concepts.
+    """A statement, edit, fact or note: a *memory* whose text is the narrative and whose tags are concepts.
 
-    *tokens* is what it took to find out; None where that is not known.
+    *tokens* is the number of tokens of its turn; None if unknown.
     """
 
     memory: Memory
@@ -74,7 +74,7 @@ class Observation(NamedTuple):
 
 
 class SessionSummary(NamedTuple):
-    """A session, summed up: by the agent, where it did so, else from the lines of its note."""
+    """The summary of a session, by the agent if it sent one, else from the lines of its note."""
 
     id: str
     session: str
@@ -92,9 +92,9 @@ class SessionSummary(NamedTuple):
 
 
 def find_hits(work: Workspace, query: str, wanted: Filter) -> tuple[Iterator[Found], tuple[str, ...]]:
-    """Return all notes and facts, the best first, or the newest where nothing is asked; and notices.
+    """Return all notes and facts, the best first, or without a query the newest first; and notices.
 
-    They are looked up a part at a time, as far as the caller reads on.
+    They are looked up in parts, as far as the caller reads.
 
     Raises:
         MemtoolError: the vault or its index cannot be read.

@@ -100,7 +100,7 @@ def _checks(work: Workspace) -> Iterator[Check]:
 
 
 def _queue(work: Workspace) -> list[tuple[str, str, Job]]:
-    """Return the sessions that wait and those that were given up, with their names."""
+    """Return the pending and the failed sessions, with their names."""
     queue = Queue(work.vault)
     waiting = [("waiting", queue.name_of(job, work.home), job) for job in queue.waiting()]
     return [*(("parked", queue.name_of(job, work.home), job) for job in queue.parked()), *waiting]
@@ -121,7 +121,7 @@ _LATEST = "SELECT date, project FROM chunk WHERE date <> '' AND {} ORDER BY date
 
 
 def _latest_week(work: Workspace) -> Week:
-    """Return this week, or the last one in which anything happened."""
+    """Return this week, or the last one that has an entry."""
     today = work.now().date()
     row = use_index(
         place_of(work), lambda index: index.db.execute(_LATEST.format("date <= ?"), (today.isoformat(),)).fetchone()
@@ -130,7 +130,7 @@ def _latest_week(work: Workspace) -> Week:
 
 
 def _latest_project(work: Workspace) -> str:
-    """Return the project of which something was written last."""
+    """Return the project of the newest entry."""
     row, _ = attempt(
         lambda: use_index(place_of(work), lambda index: index.db.execute(_LATEST.format("project <> ''")).fetchone())
     )
@@ -160,8 +160,8 @@ class Field(NamedTuple):
     origin: str
     is_open: bool
 
-    def said(self, text: str) -> str | int | bool | list[str]:
-        """Return the value that *text* in the form means; text that means none is left to be refused."""
+    def value_of(self, text: str) -> str | int | bool | list[str]:
+        """Return the value of *text* in the form; invalid text is returned as it is, to be refused."""
         if self.kind == "list":
             return [line.strip() for line in text.split("\n") if line.strip()]
         if self.kind == "number" and text.isascii() and text.isdigit():
@@ -189,7 +189,9 @@ def _changed(request: Request, open_workspace: OpenWorkspace, form: Mapping[str,
     work = open_workspace(None)
     fields = (field for field in _fields(work) if field.is_open)
     values = {
-        field.key: field.said(form[field.key]) for field in fields if form.get(field.key, field.value) != field.value
+        field.key: field.value_of(form[field.key])
+        for field in fields
+        if form.get(field.key, field.value) != field.value
     }
     try:
         if values:

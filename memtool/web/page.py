@@ -1,4 +1,4 @@
-"""The page: what is remembered, as it is written; one note or fact to read, to change, and to take back."""
+"""The page: the feed, and one note or fact to read, change and revert; prompts and proposals."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ Text = Annotated[str, Query(max_length=limits.NAME)]
 
 
 def add_page(app: FastAPI, open_workspace: OpenWorkspace) -> None:
-    """Add the page and what belongs to it to *app*. It is for people: the OpenAPI document leaves it out."""
+    """Add the page and its parts to *app*. It is for people: the OpenAPI document leaves it out."""
     _add_reading(app, open_workspace)
     _add_changing(app, open_workspace)
     _add_prompts(app, open_workspace)
@@ -149,7 +149,7 @@ def _add_prompts(app: FastAPI, open_workspace: OpenWorkspace) -> None:
 
 
 def _topic(work: Workspace, session: str) -> str:
-    """Return what a session was about; its id where that is not known."""
+    """Return the title of a session; its id if there is none."""
     with suppress(OSError, MemtoolError):
         head = read_head(work.vault.path(note_of(work.vault, session)), 65_536).decode("utf-8", "replace")
         return parse_session(head).draft.title or session

@@ -1,6 +1,6 @@
 """Pages as HTML: the templates, their words in each language, the files that they load, and notes.
 
-Nothing that a note says can run, load or lead anywhere unseen.
+No text of a note can run or load anything, or hide where a link leads.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ async def form_of(request: Request) -> dict[str, str]:
 
 
 def sentence(error: Exception) -> str:
-    """Return what went wrong and what to do, for a person."""
+    """Return *error* and its hint as a sentence for a person."""
     hint = error.hint if isinstance(error, MemtoolError | Refusal) else ""
     return f"{str(error).rstrip('.')}. {hint}".strip()
 
@@ -135,7 +135,7 @@ def _coded(sentence: str) -> Markup:
 
 
 def _day(date: str, t: Mapping[str, Any]) -> str:
-    """Return the ISO *date* as people say it."""
+    """Return the ISO *date* in the words of *t*."""
     try:
         day = dt.date.fromisoformat(date)
     except ValueError:
@@ -237,7 +237,7 @@ def _parser() -> MarkdownIt:
 
 
 def _image(_self: Any, tokens: Any, at: int, _options: Any, env: Any) -> str:  # noqa: ANN401
-    """Return a link in the place of an image: a page that loads it would tell somebody that it was read."""
+    """Return a link instead of an image: loading it would tell its server that the note was read."""
     token = tokens[at]
     source = str(token.attrGet("src") or "")
     return f'<a href="{escape(_target(source, env["ref"]))}">{escape(token.content or source)}</a>'

@@ -30,7 +30,7 @@ _GLOBAL = "global"  # what asks for the memories of no project
 
 
 class SearchAsked(Body):
-    """A question, and the part of the vault to look in."""
+    """A query and its filters."""
 
     query: str = Field(default="", max_length=limits.QUERY, description="Words, in any language, without syntax.")
     limit: int = Field(default=5, ge=1, le=limits.PAGE)
@@ -86,10 +86,10 @@ def search_vault(
     wanted: Filter | None = None,
     each_once: bool = True,
 ) -> Searched:
-    """Return what the vault holds of *asked*, from a fresh index; or what the index does that *use* opens.
+    """Return the hits for *asked*, from a fresh index or from the one that *use* opens.
 
-    The part to look in is *wanted*, if that is given, else what *asked* names. With *each_once*, a note is one hit, and
-    it is shown by the statements that answer.
+    The filter is *wanted*, else that of *asked*. With *each_once*, a note is one hit, shown by its
+    statements that answer.
 
     Raises:
         UsageError: there is no word to look for.
@@ -124,7 +124,7 @@ def _each_once(index: Index, text: str, hits: Sequence[Found], limit: int) -> tu
 
 
 def found_fields(work: Workspace, asked: SearchAsked, found: Searched) -> dict[str, Any]:
-    """Return what was found as the answer to a request."""
+    """Return the hits as the answer to a request."""
     uses, today = uses_of(work, found.hits), work.now().date()
     pairs = zip(found.hits, found.similarity, strict=True)
     return answer_fields(asked, found, [memory_fields(hit, like, uses, today) for hit, like in pairs])
@@ -142,7 +142,7 @@ def answer_fields(asked: SearchAsked, found: Searched, memories: list[dict[str, 
 
 
 def memory_fields(hit: Found, like: float, uses: Mapping[str, int], today: date) -> dict[str, Any]:
-    """Return a hit as what was found, with how *like* the query it is."""
+    """Return a hit as a result, with its similarity *like* to the query."""
     return hit_fields(hit, uses) | {"similarity": round(like, 4), "score": round(_score(hit, like, uses, today), 4)}
 
 
@@ -169,7 +169,7 @@ def hit_fields(hit: Found, uses: Mapping[str, int]) -> dict[str, Any]:
 
 
 def _likeness(hits: Sequence[Found]) -> list[float]:
-    """Return for each hit the cosine of its vector; where it has none, its share of the best score."""
+    """Return for each hit the cosine of its vector; without a vector, its share of the best score."""
     best = max((hit.score for hit in hits), default=0.0) or 1.0
     shares = (hit.score / best for hit in hits)
     vectors = (hit.why.get("vector", {}).get("score") for hit in hits)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -128,9 +129,7 @@ def test_verifying_finds_rivals_and_is_content(memtool: Memtool) -> None:
 def test_very_many_alike_facts_are_not_all_compared_and_it_is_said(
     memtool: Memtool, facts: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from memtool.memory import limits
-
-    monkeypatch.setattr(limits, "PAIRS_OF_FACTS", 10)
+    monkeypatch.setattr("memtool.memory.fact_book.islice", lambda pairs, _most: islice(pairs, 10))
     listed = [fact(f"f{at}", f"The service number {at} listens on port {at}.") for at in range(30)]
     facts.write_text(json.dumps({"facts": listed}))
     found = memtool("facts", "verify", "--json").answer["findings"]

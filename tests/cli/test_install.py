@@ -412,7 +412,7 @@ def test_a_broken_file_is_one_sentence(memtool: Memtool, client: Path, verb: str
     assert (code, out) == (30, "")
     assert err == (
         f"memtool: '{client}' is not JSON: Expecting value (line 1, column 11)\n"
-        "Mend it with an editor. memtool has changed nothing.\n"
+        "Fix it with an editor. memtool has changed nothing.\n"
     )
     assert client.read_text() == '{"hooks": '
 

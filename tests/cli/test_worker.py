@@ -105,7 +105,7 @@ def test_the_triggers_of_a_strangers_vault_stay_in_it(memtool: Memtool, tmp_path
     assert "no rules were written" in memtool("--vault", str(stranger), "install", "claude-code").err
     drain(memtool, stranger)
     assert not (tmp_path / "config" / "rules").exists()
-    assert "the vault may be somebody else's" in memtool("--vault", str(stranger), "doctor").out
+    assert "the vault may belong to someone else" in memtool("--vault", str(stranger), "doctor").out
     memtool("init", str(stranger))
     drain(memtool, stranger)
     assert "checkout" in (tmp_path / "config" / "rules" / "memtool.md").read_text(encoding="utf-8")

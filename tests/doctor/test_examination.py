@@ -375,7 +375,7 @@ def test_rules_and_routes_are_examined(vault: Vault, tmp_path: Path, monkeypatch
     summary.write_text("---\ntriggers: [支付]\n---\n", encoding="utf-8")
     install(tmp_path / "config" / "settings.json", find_program(vault.root, this_project=False))
     (unsaid,) = checks(vault.root, "rules")
-    assert (unsaid.state, "the vault may be somebody else's" in unsaid.sentence) == (NOTE, True)
+    assert (unsaid.state, "the vault may belong to someone else" in unsaid.sentence) == (NOTE, True)
     call_own(settings.environment(), vault)
     (stale,) = checks(vault.root, "rules")
     assert (stale.state, stale.fix.startswith("Run `memtool route --update`.")) == (NOTE, True)
