@@ -136,6 +136,12 @@ PLACES = (
         ":/",
         r":/(?<=[a-z]:/)(?!/)[^\s:/?#@\[\"'<>\\`]{0,128}+:([^\s/@?#\"'<>`\\]{1,256})@(?=[A-Za-z0-9\[$_])",
     ),
+    # The user may be an address: smtps://bob@example.org:…@host
+    Shape(
+        "url-password",
+        "://",
+        r"://[^\s:/?#@\[\"'<>\\`]{1,64}@[\w.-]{1,64}:(?![0-9]{1,5}(?:[/?#\s]|$))([^\s/@?#\"'<>`\\]{1,256})@(?=[A-Za-z0-9\[$_])",
+    ),
     Shape("url-password", "://", r"://(?=[A-Za-z_-]{0,40}[0-9])([A-Za-z0-9_.-]{16,256}+)@(?=[A-Za-z0-9])"),
     *(Shape("url-password", f"@{net}(", rf":([^\s:@\"'`/]{{1,256}})@{net}\(") for net in ("tcp", "unix")),
     Shape("url-password", "thin:", r"thin:[^/\s@]{1,64}/([^@\s]{1,128})@"),
@@ -302,10 +308,12 @@ PLACES = (
         "password",
         "(",
         rf"\((?i:{any_of(*(rf'(?<={end}.)' for end in _LOGGING_IN))})"
-        rf"(?:[ ]?(?:{_WORD}),){{1,3}}[ ]?[\"']"
+        rf"(?:\s{{0,24}}(?:{_WORD}),){{1,3}}\s{{0,24}}[\"']"
         r"(?=[^\s\"']{0,64}[0-9!#$%^&*])(?=[^\s\"']{0,64}[A-Z])(?=[^\s\"']{0,64}[a-z])"
         r"([^\s\"'/:()<>]{8,128})[\"']",
     ),
+    # Twilio's client takes an account and then its token.
+    Shape("twilio-key", "AC", r"AC[0-9a-f]{32}[\"']?[,:][ ]?[\"']?([0-9a-f]{32})(?![0-9a-f])"),
     # What expect, pexpect and the like type: one word with a letter and a digit, and the key that ends it.
     Shape(
         "password",

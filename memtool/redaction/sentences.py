@@ -48,8 +48,9 @@ _PIN = (
 )
 _LONGEST, _ASKED = 64, 200
 _PIN_USED = (
-    rf"(?i){_PIN}[^\n0-9]{{0,48}}?(?:typed?|enter(?:ed)?|use|press|answer|gib|gebe|tippe|nimm|输入?|用)[ :：]{{0,2}}"
-    rf"(?:in )?{_NUMBER}"
+    rf"(?i){_PIN}[^\n0-9]{{0,48}}?(?:typed?|enter(?:ed)?|use|press|answer|gib|gebe|tippe|nimm|输入?|用"
+    r"|(?:is|ist|es|era)(?= (?:the |die )?[0-9]))[ :：]{0,2}"
+    rf"(?:in |the |die )?{_NUMBER}"
 )
 _PIN_NAMED = (
     rf"(?i)(?<![0-9.:/-]){_NUMBER} ?(?:is|ist|was|as|als|for|作为|是) ?(?:(?:the|your|my|die|deine|meine) )?{_PIN}"
@@ -60,7 +61,8 @@ _CODE_NAMED = (
     r"(?P<other>[0-9]{6}|(?=[A-Z]{0,12}[0-9])[A-Z0-9]{4,12}(?:-[A-Z0-9]{4,8})?)(?![\w-])"
     r"(?=[^\n]{0,24}(?:verif|sign|log|auth|anmeld|bestätig))"
     r"|one-time code:? (?:is )?(?P<once>[A-Z0-9]{4}-?[A-Z0-9]{4}|[0-9]{6})(?![\w-])"
-    r"|(?:2fa|otp|mfa|verification|authenticat(?:or|ion))[ -]code(?: is|:)? (?P<apart>[0-9]{3} [0-9]{3})(?![0-9])"
+    r"|(?:2fa|otp|mfa|sms|factor|verif|authenticat)[^\n.]{0,64}?(?: code| is| ist|:) "
+    r"(?P<apart>[0-9]{3} [0-9]{3})(?![0-9])"
 )
 
 
@@ -312,7 +314,8 @@ def _is_weak(value: str) -> bool:
 def _said(text: str) -> Iterator[Finding]:
     """Give what is in front of "as the password", and the phrases that somebody types."""
     for found in _as_password().finditer(text):
-        if not is_grammar(found["before"]) and (not found["after"] or is_grammar(found["after"])):
+        is_given = not is_grammar(found["before"]) or found["before"] in _VERBS
+        if is_given and (not found["after"] or is_grammar(found["after"])):
             group = "quoted" if found["quoted"] else "value"
             if is_secret(found[group], PASSWORD, Form.BARE) and not is_common(found[group]):
                 yield Finding(*found.span(group), PASSWORD.kind)

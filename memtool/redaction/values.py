@@ -82,7 +82,7 @@ _SYMBOLS = frozenset("!@#$%^&*+=?~|")
 _DOT = r"(?:\?\.|\.|::|->)"
 _BLANK = any_of(
     r"[xX*•●·.…_#?＊-]*",
-    r".{0,24}?(?:[xX]{8,}|[*•●…]{4,}).{0,8}",
+    r".{0,24}?(?:[xX]{8,}|[xX]{3,}(?:[-_.][xX]{3,})+|[*•●…]{4,}).{0,8}",
     r"\$(?:[A-Z_][A-Z0-9_]*|[a-z_][A-Za-z_]*)",  # $NAME
     r".{0,40}(?:\$[{(]|\{\{|#\{|%\()[\s\S]*",  # ${NAME}, $(command), {{ name }}, %(name)s
     r"\{[^{}]*\}|<[^<>]*>|\[[^\[\]]*\]|%\w+%|%[a-z]|@\w+@|__\w+__",
@@ -108,13 +108,13 @@ _REFERENCE = any_of(
 _CODE = any_of(
     rf"[\w$]+(?:{_DOT}[\w$]+)*[(\[]",
     rf"(?:[A-Za-z_$]+{_DOT})+[A-Za-z_$]+(?:(?!\.[0-9])[^\w!@#%^]|$)",
-    rf"(?:[a-z_$]+{_DOT})+[A-Za-z_$]+[0-9]{{1,2}}(?:(?!\.[0-9])[^\w!@#%^]|$)",
+    rf"(?:[a-z_$]+{_DOT})+[a-z_$][A-Za-z_$]*[0-9]{{1,2}}(?:(?!\.[0-9])[^\w!@#%^]|$)",
     r"(?:self|this|os|process|config|settings|env|req|request|args|cls|ctx|app|props|state)\.",
     r"[(\[{\\`]|:[a-z:]|[&*][A-Za-z_]*(?:[,;)]|$)|[A-Za-z_]+=>|#[a-z][\w-]*$",
 )
 _TYPE_NAME = any_of(
     r"[iuf](?:8|16|32|64|128)|u?int[0-9]{1,3}(?:_t)?|float[0-9]{2}|x509|win32|k8s|s3|v[0-9]+(?:\.[0-9]+)+",
-    r"(?i:base|utf|md|sha|aes|rsa|des|oauth|argon|rs|es|hs|ps|ed|ipv|http|tls|ssl)-?[0-9]{1,5}"
+    r"(?:[a-z]{2,8}-)?(?i:base|utf|md|sha|aes|rsa|des|oauth|argon|rs|es|hs|ps|ed|ipv|http|tls|ssl)-?[0-9]{1,5}"
     r"(?:id|[-_][A-Za-z-]{1,20})?",
 )
 # addresses, assignments, versions, brackets that belong together, operators, variables
@@ -131,7 +131,7 @@ _NUMBERED = (
 _ODD = any_of(
     r"(?=(?:[^A-Za-z]*[A-Za-z]){3})(?!.*(?:![rsa]|%[a-z])$)\w[\w.-]*(?:[!#$%&?^~@](?=\w)|[!#$%&?^](?=.*\w)[\w.-]*)"
     r"[\w.!#$%&?^~@-]*",
-    r"(?!v[0-9])[A-Z]?[a-z]{1,8}(?:[013457][a-z]{1,8})+[0-9]{0,4}",  # p4nther
+    r"(?!v[0-9]|[0-9a-f]+\Z)[A-Z]?[a-z]{1,8}(?:[013457][a-z]{1,8})+[0-9]{0,4}",  # p4nther
     r"(?=[a-z]*[0-9])[a-z0-9]{4,8}(?:-(?=[a-z]*[0-9])[a-z0-9]{4,8}){1,4}",  # x7k2-m9p4
     r"(?!ERROR|HTTP)[A-Z]{5,20}[0-9]{2,4}",
     r"[A-Za-z]{3,12}(?:-[A-Z]?[a-z]{2,12}){1,3}-[0-9]{2,4}",  # velvet-hammer-11

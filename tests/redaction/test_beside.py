@@ -84,6 +84,10 @@ SECRETS = (
     ('String p = String.join("-", "otter", "Kiesel", "77");\nconn.setPassword(p);', "Kiesel"),
 )
 INNOCENT = (
+    "af4a711 fix token refresh\nb1529ca docs: explain the API key",
+    "export SLACK_TOKEN=xoxb-xxxx-xxxx-xxxx",
+    'password authentication failed for user "bob"\nhost all all all scram-sha-256',
+    "La clave es entender los tokens; palabra clave: rendimiento",
     "What is the password policy?\nlowercase",
     "Is the password hashed?\nYes",
     "log in as admin with two-factor, then with OAuth2",

@@ -169,6 +169,10 @@ def test_a_password_in_an_address_within_a_path_goes(redact: Redactor, scheme: s
     assert redact(path) == f"/src/商店/{scheme}:/bob:[redacted: url-password]@db.example.org/notes.md"
 
 
+def test_a_token_behind_its_account_goes(redact: Redactor) -> None:
+    assert "3d1b" not in redact(f"const client = require('twilio')('AC{'4f' * 16}', '{'3d1b' * 8}')")
+
+
 def test_what_only_looks_like_an_address_in_a_path_stays(redact: Redactor) -> None:
     paths = ["C:/Users/bob:x@y", "at 10:/12:30@home", "mailto:/bob@db", "/src/a:/b/c@2.md"]
     assert [redact(path) for path in paths] == paths

@@ -40,6 +40,13 @@ SECRETS = (
     ("https://app.example.org/x?token=Zx81kQmN2pLr7TsVuWyB4dEf9aGh", "Zx81kQmN2pLr7TsVuWyB4dEf9aGh"),
     ('the passphrase is "seven foxes jump the fence"', "seven foxes jump the fence"),
     ("Assistant: what's the sudo password?\n\nUser: gartenzwerg", "gartenzwerg"),
+    ("it is refused when I type maple-Lagoon4 as my password", "maple-Lagoon4"),
+    ("Password: herring.Boat5\nsu: Authentication failure", "herring.Boat5"),
+    ("usuario: marta.ruiz\nclave: s3ndero_luz", "s3ndero_luz"),
+    ("Das Modem will die PUK, das ist die 73310482.", "73310482"),
+    ("the code that I got by SMS is 731 205", "731 205"),
+    ("smtps://depot@example.com:qkzmwahxtpcv@smtp.example.com:465/", "qkzmwahxtpcv"),
+    ('getConnection(\n    "jdbc:oracle:thin:@//db:1521/X", "APP_USER",\n    "Pflaumenmus7")', "Pflaumenmus7"),
 )
 INNOCENT = (
     "Which passphrase should I use?\nthe same one as before",
