@@ -173,7 +173,7 @@ def _look(session: Session, index: Index, text: str, wanted: Filter, here: str, 
         from memtool.recall.answers.found import answers_of
         from memtool.recall.answers.statements import LISTED
 
-        return looked._replace(answers=answers_of(index.db, "", listed.hits, LISTED))
+        return looked._replace(answers=answers_of(index.place.vault, index.db, "", listed.hits, LISTED))
     source = VectorSource(index, session.settings, session.work.cache)
     if session.as_json:
         found = ask(source, text, kept, limit=limit * page)
@@ -184,7 +184,9 @@ def _look(session: Session, index: Index, text: str, wanted: Filter, here: str, 
     found = ask(source, text, kept, limit=limit * page * CHUNKS)
     every = memories(found.hits)
     shown = every[limit * (page - 1) : limit * page]
-    answers = answers_of(index.db, text, shown, PRINTED, best=every[0].score if every else 0.0, is_first=page == 1)
+    answers = answers_of(
+        index.place.vault, index.db, text, shown, PRINTED, best=every[0].score if every else 0.0, is_first=page == 1
+    )
     return _Looked(found._replace(hits=tuple(shown), notices=(*found.notices, *narrowed)), answers)
 
 

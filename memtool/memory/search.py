@@ -117,13 +117,13 @@ def _page(work: Workspace, index: Index, text: str, wanted: Filter, project: str
         listed = newest(index, wanted, limit=limit, page=page)
         hits, best = tuple(filter(_says_more, listed.hits)), 1.0
         more, notices = listed.total > limit * page, tuple(index.notices())
-        answers = answers_of(index.db, "", hits, LISTED)
+        answers = answers_of(index.place.vault, index.db, "", hits, LISTED)
     else:
         found = _searched(work, index, text, wanted, limit=(limit * page + 1) * CHUNKS)
         every = memories(filter(_says_more, found.hits))
         hits, best = tuple(every[limit * (page - 1) : limit * page]), every[0].score if every else 1.0
         more, notices = len(every) > limit * page, found.notices
-        answers = answers_of(index.db, text, hits, TO_AGENT, best=best, is_first=page == 1)
+        answers = answers_of(index.place.vault, index.db, text, hits, TO_AGENT, best=best, is_first=page == 1)
     facts = [hit.memory for hit in hits if hit.memory.fact_id]
     dates = newer_rivals((fact.id, fact.text.partition("\n")[0], fact.date) for fact in facts)
     shown = tuple(_as_shown(hit, answer, best, dates) for hit, answer in zip(hits, answers, strict=False))

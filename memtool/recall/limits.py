@@ -56,6 +56,10 @@ MOST_DAYS = 180  # daily notes that are looked at, however long ago they were wr
 LARGEST_SOURCE = 100_000  # bytes of a packed source; of a larger one no prompt waits for what was typed
 
 MOST_PASSAGES = 60  # of one chunk
+BEGINNING_OF_TERM = 4  # characters that a text shares with a term, or it need not be cut
+BETWEEN_STATEMENTS = 3  # characters
+QUOTED = 24  # characters of what was typed that a note shows, however it was cut
+LONGEST_ASK = 80  # characters of what was asked above a statement of a source
 
 MOST_NEAR = 200  # chunks of an answer
 LONGEST_COMPARED = 700  # characters, which fit the 256 tokens that small models read

@@ -118,7 +118,7 @@ def search_vault(
 
 def _each_once(index: Index, text: str, hits: Sequence[Found], limit: int) -> tuple[Found, ...]:
     some = memories(hits)[:limit]
-    answers = answers_of(index.db, text, some, IN_FIELDS, is_first=False)
+    answers = answers_of(index.place.vault, index.db, text, some, IN_FIELDS, is_first=False)
     shown = ("\n".join(labelled(answer.statements)) for answer in answers)
     return tuple(hit._replace(shown=said) for hit, said in zip(some, shown, strict=True))
 

@@ -29,7 +29,7 @@ def kept(desk: Desk) -> Desk:
 def test_a_turn_that_a_search_names_is_read(agent: Agent, shop: str) -> None:
     found = agent.call("context_search", project_path=shop, query="IdempotencyKeyFilter E4711").text
     assert f"{NOTE} turn 1" in found
-    assert "Now `IdempotencyKeyFilter` rejects the second call with E4711." in found
+    assert "Now IdempotencyKeyFilter rejects the second call with E4711." in found
     for session in (NOTE, "one"):
         told = agent.call("context_turn", project_path=shop, session=session, turn=1).text
         assert "> USER: Why does the refund endpoint charge twice? 为什么退款接口重复扣款？" in told

@@ -12,28 +12,32 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from memtool.errors import MemtoolError
 from memtool.index import limits
 from memtool.index.lexical import inverse_frequencies, share_of
 from memtool.index.search import snippet_of
 from memtool.named_tuple import NamedTuple
+from memtool.recall.answers.sessions import kept_statements
 from memtool.recall.answers.statements import Budget, candidates, choose, strength
 from memtool.text.markdown import blocks, in_code
 from memtool.text.statements import statements
 from memtool.text.tokens import query_terms
 from memtool.vault.authors import DECISION, FIX, OPEN, REFUTED, RULE, USER
+from memtool.vault.files import read_text
 from memtool.vault.kinds import FACT, NOTE, SESSION
 from memtool.vault.layout import DAILY
 from memtool.vault.memory import Found
-from memtool.vault.sessions import Line, lines_of
+from memtool.vault.sessions import Line, lines_of, parse_session
 
 if TYPE_CHECKING:
     from memtool.index.tables import Tables
+    from memtool.vault.layout import Vault
 
 TRANSCRIPT = "transcript"
 CHUNKS = 5  # of one note that may be hits, one of which stands for the note
 LIKELY, MAYBE = 0.5, 0.1
 _LEAST = 0.0005  # likelihood of a memory that says more than its title
-_LEAST_SHARE = 0.22  # of the query's words in the note that holds most of them: with less, nothing fits
+_LEAST_SHARE = 0.24  # of the query's words in the note that holds most of them: with less, nothing fits
 _BASE, _OF_SHARE, _OF_SCORE = -10.0, 6.1, 8.8
 _NAMED_ROLES = (DECISION, FIX, OPEN, REFUTED, RULE)  # what a reader would take for something else without its role
 _READ = 12  # chunks of a long note, those around the hit
@@ -72,7 +76,14 @@ def memories(hits: Iterable[Found]) -> list[Found]:
 
 
 def answers_of(
-    db: Tables, text: str, hits: Sequence[Found], budget: Budget, *, best: float = 0.0, is_first: bool = True
+    vault: Vault,
+    db: Tables,
+    text: str,
+    hits: Sequence[Found],
+    budget: Budget,
+    *,
+    best: float = 0.0,
+    is_first: bool = True,
 ) -> list[MemoryAnswer]:
     """Return an answer to the query *text* for each of *hits*, which are `memories`; none where nothing fits.
 
@@ -80,7 +91,7 @@ def answers_of(
     all; where these are not the first, others fitted.
     """
     weights = inverse_frequencies(db, query_terms(text)[: limits.MOST_TERMS])
-    notes = [_FoundNote(db, weights, hit) for hit in hits]
+    notes = [_FoundNote(vault, db, weights, hit) for hit in hits]
     if weights and is_first and max((note.share for note in notes), default=0.0) < _LEAST_SHARE:
         return []
     best = best or max((hit.score for hit in hits), default=0.0) or 1.0
@@ -90,7 +101,7 @@ def answers_of(
         part = budget._replace(characters=round(room * budget.first))
         odds = _BASE + _OF_SHARE * note.share + _OF_SCORE * (note.hit.score / best) ** 2
         likelihood = 1 / (1 + math.exp(-odds)) if weights else 1.0
-        said = note.said(part) if likelihood >= _LEAST else ()
+        said = note.said(part, likelihood) if likelihood >= _LEAST else ()
         room -= sum(len(line.text) for line in said)
         answers.append(note.answer(said, likelihood))
     return answers
@@ -118,7 +129,8 @@ def labelled(statements: Iterable[Line]) -> Iterator[str]:
 class _FoundNote:
     """The note, or the fact, of a hit. *share* is that of the query's words that it holds, by their rarity."""
 
-    def __init__(self, db: Tables, weights: Mapping[str, float], hit: Found) -> None:
+    def __init__(self, vault: Vault, db: Tables, weights: Mapping[str, float], hit: Found) -> None:
+        self.vault, self.db = vault, db
         self.hit = hit
         self.weights = weights
         self.rows = _chunks(db, hit) if weights else []
@@ -128,16 +140,19 @@ class _FoundNote:
         completed = {word for word in weights.keys() - held if any(word in term for term in hit.terms & held)}
         self.share = max(share_of(weights, held | completed), _likeness(hit), covered) if weights else 1.0
 
-    def said(self, budget: Budget) -> tuple[Line, ...]:
+    def said(self, budget: Budget, likelihood: float) -> tuple[Line, ...]:
         """Return the statements that answer, as far as *budget* goes; where there is none, what was found."""
         hit, memory = self.hit, self.hit.memory
         if memory.fact_id:
             return (Line(memory.text.partition("\n")[0], author=memory.author, number=memory.place.start_line),)
         if memory.kind == DAILY:
             budget = budget._replace(statements=_OF_DAY)
-        lines = list(candidates(self._telling(budget)))
-        if lines or not self.rows or budget.characters < limits.SNIPPET:
-            return choose(self.weights, lines, budget)
+        kept = self._kept() if likelihood >= MAYBE else []
+        if hit.turn:
+            kept += [Line(text, author=memory.author, turn=hit.turn) for text in memory.text.split("\n")]
+        lines = self._telling(budget)
+        if any(candidates([*lines, *kept])) or not self.rows or budget.characters < limits.SNIPPET:
+            return choose(self.weights, lines, budget, kept=kept)
         return (Line(snippet_of(hit).line, author=memory.author, number=memory.place.start_line),)
 
     def _telling(self, budget: Budget) -> list[Line]:
@@ -151,8 +166,6 @@ class _FoundNote:
             listed = _lines(hit.shown or memory.text, memory.heading, hit, memory.place.start_line)
             return [line for line in listed if line.text != memory.title]
         lines = [line for said, heading, start, _ in self.rows for line in _lines(said, heading, hit, start)]
-        if hit.turn:
-            lines += [Line(text, author=memory.author, turn=hit.turn) for text in memory.text.split("\n")]
         lines = [line for line in lines if line.text != memory.title]
         is_short = len(lines) <= budget.statements and sum(len(line.text) for line in lines) <= budget.characters
         has_code = any("```" in said for said, *_ in self.rows)  # whose lines say little alone
@@ -161,6 +174,16 @@ class _FoundNote:
         )
         telling = [line for line in lines if fills or strength(self.weights, line) > 0]
         return telling or lines[:1]
+
+    def _kept(self) -> list[Line]:
+        """Return what the source of the session says of the query; of other memories nothing."""
+        if self.hit.memory.kind not in (SESSION, TRANSCRIPT):
+            return []
+        try:
+            text, _ = read_text(self.vault.path(self.hit.memory.path))
+        except (MemtoolError, OSError, UnicodeDecodeError):
+            return []
+        return kept_statements(self.weights, parse_session(text), text, self.vault, self.db)
 
     def answer(self, said: tuple[Line, ...], likelihood: float) -> MemoryAnswer:
         """Return the memory as an answer."""

@@ -7,16 +7,18 @@ from collections.abc import Mapping, Sequence, Set as AbstractSet
 from contextlib import suppress
 from enum import Enum
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from memtool.errors import MemtoolError
 from memtool.named_tuple import NamedTuple
 from memtool.recall import limits
 from memtool.recall.answers.likelihood import QUESTION, TASK, Signs, Weights, bounded, likelihood
-from memtool.recall.answers.statements import Budget, choose, strength, terms_of
+from memtool.recall.answers.statements import Budget, beginnings_of, choose, strength, terms_of
 from memtool.text.languages import pattern_of
+from memtool.text.lines import cut, one_line
+from memtool.text.statements import statements
 from memtool.text.tokens import fold
-from memtool.vault.authors import ASKED, TITLE, USER
+from memtool.vault.authors import AGENT, ASKED, TITLE, USER
 from memtool.vault.sessions import Line, SessionNote, lines_of, parse_session
 
 if TYPE_CHECKING:
@@ -33,8 +35,6 @@ _SHORTEST_NAME, _SHORTEST_STEM = 5, 3
 _SCRATCH = r"(?:^|[/_])(?:test|tmp|reproduce|verify|debug|check)_|\.(?:md|txt|json|log)$"
 _TEST = r"(?:^|[/_.])tests?(?:[/_.]|$)|_test\.|\.(?:test|spec)\."
 _MOST_FILES = 2
-_CUT = "…"
-_SENTENCE_OR_LINE_END = re.compile(r"(?<=[.!?])(?=\s)|(?<=[。！？；])|(?=\n)|\Z")  # of a sentence, or of the line
 
 
 class PromptKind(Enum):
@@ -170,38 +170,38 @@ def _is_named(file: str, folded: str, said: AbstractSet[str]) -> bool:
     return is_said or (bool(path.parent.name) and (in_folder in folded or in_folder.replace("/", ".") in folded))
 
 
-def with_whole_words(lines: Sequence[Line], note: SessionNote, text: str, vault: Vault, db: Tables) -> list[Line]:
-    """Return the *lines* of *note*, which is *text*, with what the user typed to the end of the sentence.
+def kept_statements(weights: Mapping[str, float], note: SessionNote, text: str, vault: Vault, db: Tables) -> list[Line]:
+    """Return what the kept source of *note*, which is *text*, says with words of a question, which have *weights*.
 
-    What its owner has forgotten is left as it is, and so is what the source does not hold.
+    An answer may be in no note. What its owner has forgotten is left out, and so is a source that is gone, damaged or
+    large.
     """
-    cut = [line for line in lines if line.role == ASKED and line.author == USER and line.text.endswith(_CUT)]
-    typed = _typed(note.id, vault) if cut and note.id else []
-    whole = {line: said for line in cut if (said := next(filter(None, (_found(line, each) for each in typed)), ""))}
+    beginnings = beginnings_of(weights)
+    found = []
+    for number, turn in enumerate(_turns(note.id, vault), 1):
+        typed = [turn["typed"]] if isinstance(turn.get("typed"), str) else []
+        asked = cut(one_line(typed[0]), limits.LONGEST_ASK) if typed else ""
+        messages = turn["messages"] if isinstance(turn.get("messages"), list) else []
+        for role, author, said in [(ASKED, USER, each) for each in typed] + [("", AGENT, each) for each in messages]:
+            if isinstance(said, str) and any(map(fold(said).__contains__, beginnings)):
+                above = "" if author == USER else asked
+                found += [Line(each.text, role, author, turn=number, asked=above) for each in statements(said)]
+    found = [line for line in found if not weights.keys().isdisjoint(terms_of(line.text))]
     find = "SELECT 1 FROM chunk WHERE project IN (?, '') AND status = 'archived' LIMIT 1"
-    if whole and ("forgotten:" in text or db.execute(find, (note.project,)).fetchone() is not None):
+    if found and ("forgotten:" in text or db.execute(find, (note.project,)).fetchone() is not None):
         from memtool.index.lookup import forgotten_of_note  # few prompts come here, and a hook is short
 
         gone = forgotten_of_note(db, note.project, text)
-        whole = {line: said for line, said in whole.items() if not gone.is_in(said)}
-    return [line._replace(text=whole.get(line, line.text)) for line in lines]
+        found = [line for line in found if not gone.is_in(line.text)]
+    return found
 
 
-def _typed(session: str, vault: Vault) -> list[str]:
-    """Return the prompts of a session, as its source has them; none if that is gone, damaged or large."""
+def _turns(session: str, vault: Vault) -> list[dict[str, Any]]:
+    """Return the turns of a session, as its source has them; none if that is gone, damaged or large."""
     from memtool.vault.sources import objects_in, read_lines, source_ref
 
     with suppress(MemtoolError, OSError):
-        ref = source_ref(vault, session)
+        ref = source_ref(vault, session) if session else ""
         if ref and vault.path(ref).stat().st_size <= limits.LARGEST_SOURCE:
-            turns = objects_in(read_lines(vault, ref))
-            return [said for turn in turns if isinstance(said := turn.get("typed"), str)]
+            return list(objects_in(read_lines(vault, ref)))
     return []
-
-
-def _found(line: Line, typed: str) -> str:
-    """Return the sentences of *typed* that *line* begins with, the last of them whole; empty if they are not there."""
-    words = line.text.removesuffix(_CUT).split()
-    start = re.search(r"\s*".join(map(re.escape, words)), typed) if words else None
-    end = _SENTENCE_OR_LINE_END.search(typed, start.end()) if start else None
-    return " ".join(typed[start.start() : end.start()].split()) if start and end else ""

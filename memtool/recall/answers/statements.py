@@ -16,6 +16,8 @@ from memtool.vault.sessions import Line
 
 LONGEST = 330  # characters of one statement
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=\S)|(?<=[。！？；])")
+_OF_NOTE = 0.8  # share of the room that the note of a session fills before its source
+_ADDS = 0.6  # of the rarest word of a question that a statement of a source must add
 _OF_PROMPT = 0.4  # what a statement gains from the words of the prompt that it answers
 _DONE_SIGN = "✅|✓|~~|-$"
 _DONE_TASK = re.compile(r"\s*[-*+]\s+\[[xX]\]\s")  # a task that nobody needs to be reminded of
@@ -60,32 +62,66 @@ class Passage(NamedTuple):
 
 
 def choose(
-    weights: Mapping[str, float], statements: Sequence[Line], budget: Budget, longest: int = LONGEST
+    weights: Mapping[str, float], statements: Sequence[Line], budget: Budget, *, kept: Sequence[Line] = ()
 ) -> tuple[Line, ...]:
     """Return those of *statements* that answer best and fit *budget* together, in their order.
+
+    A note shows what was typed by its beginning, and may lack the answer. So the source gives the whole of what the
+    note begins to quote, and a part of the room is for what says words of the question that nothing chosen says.
 
     Args:
         weights: of the terms of the question, as `memtool.text.tokens` makes them.
         statements: of one memory (`memtool.vault.sessions.lines_of`).
         budget: for this one memory.
-        longest: characters of one statement; of a longer one, its first sentences.
+        kept: statements of its source.
     """
-    ranked = sorted(candidates(statements, longest), key=lambda line: -strength(weights, line))
     chosen: list[Line] = []
-    room = budget.characters
-    for line in ranked:
-        if len(chosen) == budget.statements:
-            break
-        if len(line.text) <= room and not any(line.text in each.text or each.text in line.text for each in chosen):
-            chosen.append(line)
-            room -= len(line.text)
-    return tuple(sorted(chosen, key=lambda line: line.number))
+
+    def fill(ranked: Iterable[Line], characters: int) -> None:
+        room = characters - sum(map(_room_of, chosen))
+        for line in ranked:
+            if len(chosen) == budget.statements:
+                return
+            if _room_of(line) <= room + limits.BETWEEN_STATEMENTS and not any(
+                line.text in each.text or each.text in line.text for each in chosen
+            ):
+                chosen.append(line)
+                room -= _room_of(line)
+
+    quoted = "\n".join(line.text for line in statements if line.role == ASKED)
+    typed = [line for line in kept if line.author == USER and line.text[: limits.QUOTED] in quoted]
+    by_strength = [(strength(weights, line), line) for line in candidates([*statements, *typed])]
+    by_strength.sort(key=lambda each: -each[0])
+    if kept:
+        fill((line for held, line in by_strength if held), round(_OF_NOTE * budget.characters))
+        fill(_adding(weights, chosen, kept), budget.characters)
+    fill((line for _, line in by_strength), budget.characters)
+    return tuple(sorted(chosen, key=lambda line: (not line.number, line.number, line.turn)))
 
 
-def candidates(statements: Iterable[Line], longest: int = LONGEST) -> Iterator[Line]:
-    """Give those of *statements* that tell something to somebody who was not there, none over *longest* characters."""
+def _room_of(line: Line) -> int:
+    """Return how many characters *line* takes between others: what the user said has a mark."""
+    return len(line.text) + limits.BETWEEN_STATEMENTS + (len(USER) + 2 if line.author == USER else 0)
+
+
+def _adding(weights: Mapping[str, float], chosen: Iterable[Line], kept: Iterable[Line]) -> Iterator[Line]:
+    """Give those of *kept* that add most words of the question to what is *chosen*, as long as they add much."""
+    said = frozenset[str]().union(*(terms_of(line.text) | terms_of(line.asked) for line in chosen))
+    lines = {line: weights.keys() & terms_of(line.text) for line in candidates(kept)}
+    least = _ADDS * max(weights.values(), default=0.0)
+    while lines:
+        best = max(lines, key=lambda line: sum(weights[term] for term in lines[line] - said))
+        adds = lines.pop(best) - said
+        if sum(weights[term] for term in adds) < least:
+            return
+        said |= adds
+        yield best
+
+
+def candidates(statements: Iterable[Line]) -> Iterator[Line]:
+    """Give those of *statements* that tell something to somebody who was not there, of long ones the beginning."""
     for line in statements:
-        if tells(line) and (text := whole(line.text, longest)):
+        if tells(line) and (text := whole(line.text, LONGEST)):
             yield line._replace(text=text)
 
 
@@ -156,6 +192,11 @@ def _names_only_files(text: str) -> bool:
 def terms_of(text: str) -> frozenset[str]:
     """Return the terms of *text*."""
     return frozenset(index_terms(text))
+
+
+def beginnings_of(terms: Iterable[str]) -> tuple[str, ...]:
+    """Return beginnings of *terms*; a folded text without any of them need not be cut into terms."""
+    return tuple({term[: limits.BEGINNING_OF_TERM].rstrip("i") or term for term in terms})  # Porter: `dai` of day
 
 
 def _has(kind: str, text: str) -> bool:

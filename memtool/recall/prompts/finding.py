@@ -28,7 +28,7 @@ from memtool.index.reach import reach
 from memtool.named_tuple import NamedTuple
 from memtool.recall import limits
 from memtool.recall.answers.likelihood import KEPT, KEPT_BY_MEANING, OF_NO_PROJECT, Signs, floor_of, likelihood
-from memtool.recall.answers.statements import Passage, passages
+from memtool.recall.answers.statements import Passage, beginnings_of, passages
 from memtool.recall.given import ALIKE, BELOW_FLOOR, PALE
 from memtool.recall.ledger import key_of
 from memtool.recall.prompts.clues import Clues, rarity
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
 BESIDE_THE_BEST = 0.5  # share of the best one's likelihood that the others need
 
 _TRIED = 4  # for each of them, so many, of which those of other projects are left out
-_BEGINNING = 4  # characters that a passage shares with a term, or it need not be cut into terms
 _NEVER = ("rules/", "CLAUDE.md", "MEMORY.md")  # tables for machines, and what every session is given at its start
 _NEVER_OF_CLIENT = "/memory/MEMORY.md"  # the client gives it by itself
 _CLAUSE_END = re.compile(r"[,:;.!?，：；。！？、（(]")
@@ -162,7 +161,7 @@ def candidates(
     cosines = _cosines(meaning, [chunk.id for _, chunk in kept], nearest)
     more = sorted(cosines.keys() - {chunk.id for _, chunk in kept})
     kept += [each for each in read(more) if each[1].memory.kind != SESSION]
-    beginnings = tuple({term[:_BEGINNING].rstrip("i") or term for term in clues.weights})  # Porter makes `dai` of day
+    beginnings = beginnings_of(clues.weights)
     memories = []
     for (strength, share), chunk in kept:
         is_common_rule = question.is_act and not chunk.memory.project

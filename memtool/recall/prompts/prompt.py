@@ -19,8 +19,8 @@ from memtool.recall.answers.sessions import (
     answers_of_sessions,
     files_beside,
     goes_on,
+    kept_statements,
     subject_of,
-    with_whole_words,
 )
 from memtool.recall.answers.statements import LONGEST, Budget, choose, strength, whole
 from memtool.recall.framing import defused, framed, line_id
@@ -178,33 +178,37 @@ class _Answers:
         start = _on_one_line(ledger.start)
         self._lines = []
         for answer in self._given:
-            lines = with_whole_words(answer.lines, answer.note, answer.text, work.vault, db)
-            lines = [
-                line for line in lines if not start or defused(line.text)[: limits.COMPARED_WITH_START] not in start
-            ]
+            kept = kept_statements(subject.weights, answer.note, answer.text, work.vault, db)
+            lines = answer.lines
+            kept = [line for line in kept if self._is_question or line.author == USER]
             if not self._is_question:  # an answer may use other words; beside a task they would be noise
                 lines = [line for line in lines if strength(subject.weights, line) > 0]
-            self._lines.append(lines)
+            self._lines.append((_not_in(start, lines), _not_in(start, kept)))
 
     def within(self, room: int) -> list[Recalled]:
         """Return them with as many statements as so many characters hold; what is not likely enough says so."""
         characters, first = min(room, self.budget.characters), self.budget.first
         shares = [1.0] if len(self._given) == 1 else [first, 1.0 - first]
         recalled = []
-        for answer, lines, share in zip(self._given, self._lines, shares, strict=False):
+        for answer, (lines, kept), share in zip(self._given, self._lines, shares, strict=False):
             part = self.budget._replace(characters=int(share * characters))
-            chosen = choose(self._subject.weights, lines, part)
+            chosen = choose(self._subject.weights, lines, part, kept=kept)
             recalled.append(_recalled(answer, chosen or answer.statements, "" if chosen else AT_START))
         rest = self._answers[len(self._given) :]
         return [*recalled, *(_recalled(answer, answer.statements, BELOW_FLOOR) for answer in rest)]
 
 
+def _not_in(start: str, lines: Sequence[Line]) -> list[Line]:
+    return [line for line in lines if not start or defused(line.text)[: limits.COMPARED_WITH_START] not in start]
+
+
 def _recalled(answer: SessionAnswer, lines: Sequence[Line], left_out: str) -> Recalled:
     first, draft = lines[0], answer.note
     text = BETWEEN.join(line.text for line in lines)
+    place = Location(answer.ref, first.number or 1, first.number or 1)  # a statement of the source has no line
     memory = Memory(
-        answer.ref, text, SESSION, Location(answer.ref, first.number, first.number), draft.draft.title, role=first.role,
-        author=first.author, project=draft.project, date=draft.date,
+        answer.ref, text, SESSION, place, draft.draft.title, role=first.role, author=first.author,
+        project=draft.project, date=draft.date,
     )  # fmt: skip
     files = files_beside(answer.note, lines)
     return Recalled(memory, answer.likelihood, answer.signs, left_out, statements=tuple(lines), files=files)

@@ -33,7 +33,9 @@ def sessions(tmp_path: Path) -> Notebook:
 
 def answered(notebook: Notebook, text: str, budget: Budget = ROOM) -> list[MemoryAnswer]:
     def look(index: Index) -> list[MemoryAnswer]:
-        return answers_of(index.db, text, memories(search(index, text, Filter(TODAY), limit=30).hits), budget)
+        return answers_of(
+            index.place.vault, index.db, text, memories(search(index, text, Filter(TODAY), limit=30).hits), budget
+        )
 
     return notebook.use(look)
 
