@@ -12,6 +12,7 @@ from pathlib import Path
 from memtool.errors import (
     BadSetting,
     BrokenVaultFile,
+    Busy,
     NotAVault,
     NotWritable,
     OnlyReading,
@@ -316,12 +317,16 @@ def _own_name(cache: Path) -> str:
     if name := _drawn_name(cache):
         return name
     path = cache / "machine"
-    name = os.urandom(limits.HASH // 2).hex()
     try:
         cache.mkdir(mode=0o700, parents=True, exist_ok=True)
-        temporary = path.with_name(f".machine.{name}")
-        temporary.write_text(name, encoding="ascii")
-        os.replace(temporary, path)
-        return path.read_text(encoding="utf-8")  # another process may have been quicker
-    except OSError:
+        # Two processes that begin at once draw one name: an index in a folder of its own would be another one.
+        with lock(path.with_suffix(".lock"), timeout=1.0):
+            if name := _drawn_name(cache):
+                return name
+            name = os.urandom(limits.HASH // 2).hex()
+            temporary = path.with_name(f".machine.{name}")
+            temporary.write_text(name, encoding="ascii")
+            os.replace(temporary, path)
+            return name
+    except (OSError, Busy):
         return _UNNAMED  # no place for a secret: rather an index that a stranger could forge than none

@@ -237,7 +237,6 @@ class Walks:
 
 
 @pytest.mark.slow
-@pytest.mark.skip(reason="in one run of three the service never vouches for its first look, and searches walk: open")
 def test_a_search_beside_a_service_walks_only_if_it_must(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
     for path in vault.root.rglob("*.*"):
         os.utime(path, (1.6e9, 1.6e9))

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import itertools
 import os
+import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
@@ -19,7 +21,7 @@ from memtool.errors import (
     VaultTooNew,
 )
 from memtool.vault.kinds import KINDS
-from memtool.vault.layout import Vault, is_archived, kind_of, open_vault, project_of
+from memtool.vault.layout import Vault, is_archived, kind_of, open_vault, project_of, state_folder
 from memtool.vault.state import append_state, make_state_folder, read_state, write_state
 
 
@@ -238,6 +240,21 @@ def test_a_pipe_in_place_of_the_settings_does_not_hang(root: Path) -> None:
     os.mkfifo(root / "memtool.toml")
     with pytest.raises(BrokenVaultFile, match="is no settings file"):
         open_vault(root)
+
+
+def test_those_who_begin_at_once_find_one_folder_for_derived_state(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turns, draw = itertools.count(), os.urandom
+
+    def draw_late(size: int) -> bytes:
+        time.sleep(0.02 * next(turns))
+        return draw(size)
+
+    monkeypatch.setattr(os, "urandom", draw_late)
+    with ThreadPoolExecutor(3) as pool:
+        found = pool.map(lambda cache: state_folder(Vault(root), lambda: cache), [tmp_path / "缓存"] * 3)
+        assert len(set(found)) == 1
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such files")
