@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from memtool.capture import limits
 from memtool.capture.outcomes import is_question, telling_words
 from memtool.capture.turns import Turn
-from memtool.text.languages import begins_with, cites_order, gives_order, pattern_of, starts_with, word_set
+from memtool.text.languages import begins_with, gives_order, pattern_of, starts_with, word_set
 from memtool.text.lines import one_line, shortened, width
 from memtool.text.statements import plain, prose, sentences, statements
 from memtool.vault.authors import DECISION, OPEN, RULE, USER
@@ -23,7 +23,7 @@ _LONGEST_TYPED = 600  # columns; a longer prompt holds something that was pasted
 _WIDEST, _WIDEST_QUESTION, _WIDEST_ANSWER = 240, 180, 110  # columns
 _BRIEF = 40  # columns
 _TELLING = 3  # words of a sentence that tells what it is about
-_NAMED = 2  # telling words of a sentence that decides between things
+_NAMED, _AGREED = 2, 4  # telling words of a sentence that decides between things, of one that agrees
 _BACK = 4  # statements at the end of a message among which its question is
 _WORK = 2  # turns within which work follows
 _SAME = 0.5  # of the words of the shorter one of two choices for the same thing
@@ -91,6 +91,8 @@ def _said(turns: Sequence[Turn], at: int) -> Iterator[Line]:
     if turn.pasted or _DOCUMENT.search(turn.typed) or width(turn.typed) > _LONGEST_TYPED:
         return
     typed, is_held = own_words(turn), _is_held(turns, at)
+    if any(map(is_question, sentences(typed))):
+        return  # what is beside a question explains or leads to it
     own = [
         each for each in _own(_own_text(turn)) if (is_held or each[0] == RULE) and not is_quoted(each[1], before.said)
     ]
@@ -126,18 +128,18 @@ def _corrects(before: Turn, turn: Turn, typed: str) -> bool:
 
 
 def _is_aside(text: str) -> bool:
-    return any(_matches(kind, text) for kind in ("aside", "asking")) or re.search("[?？]", text) is not None
+    return _matches("aside", text) or re.search("[?？]", text) is not None
 
 
 def _own(typed: str) -> Iterator[tuple[str, str]]:
     """Give the sentences of what was *typed* that decide, demand or put off, each with its role."""
     for each in statements(_QUOTED.sub(lambda match: "…" if len(sentences(match[0])) > 1 else match[0], typed)):
         text, bare = each.text, _QUOTED.sub("…", each.text)
-        if cites_order(text) or re.search(r"[:：]\s*…", bare):
+        if re.search(r"[:：]\s*…", bare):
             return  # what comes next is somebody else's
         role = next((role for role, kind in _KINDS.items() if _matches(kind, bare)), "")
-        if role == DECISION and len(telling_words(bare) - word_set("function")) < _NAMED:
-            continue  # "OK, not bad."
+        if role == DECISION and len(telling_words(bare)) < (_AGREED if starts_with("consent", bare) else _NAMED):
+            continue  # "OK, not bad.", "Yes, let's follow your advice."
         if role and width(text) <= _WIDEST and not _is_aside(bare):
             yield role, text
 
@@ -170,8 +172,8 @@ def _asked(typed: str, first: str, message: str, *, decides: bool) -> str:
             last = last[:-1]  # "Shall I do that?"
             return "" if decides else (last or [""])[-1]
         return "" if decides else next((text for text in reversed(last) if _matches("proposing", text)), "")
-    is_no = begins_with("contradiction", first) and width(typed) <= _BRIEF and not begins_with("offer", question)
-    return question if is_no or telling_words(first) & telling_words(" ".join(last)) else ""
+    is_no = begins_with("contradiction", first) and width(typed) <= _BRIEF and not begins_with("announcement", question)
+    return question if is_no or telling_words(first) & telling_words(question) else ""
 
 
 def _replaces(old: Line, new: Line, turns: Sequence[Turn]) -> bool:

@@ -25,12 +25,19 @@ _CODE, _NAME = 2.0, 1.5
 _SHORT, _LONG = (40, 0.3), (80, 1.3)  # columns, and the factor below or above
 _PLACES = (3.0, 1.4, 1.2, 1.2, 1.2, 1.2)  # of the first statements
 _MESSAGE = (600, 0.6)  # columns up to which a message has its full value, and how fast that falls beyond
-_RISE, _LAST = 0.5, 2.0  # what the first turn says, rising to 1 with the last; that one counts double
+_RISE = 0.5  # what the first turn says, rising to 1 with the last
+_OVERTAKEN = 0.5  # of a turn that later work may have overtaken
 _FEW, _WIDEST_LIST = 6, 160  # items, and columns, of a list that is one statement
-_SHORTEST, _SHORTEST_WIDE, _WIDEST = 24, 16, 240  # columns of a statement; a Chinese one says more in as many
+_SHORTEST, _LEAST_NAMELESS = (
+    24,
+    60,
+)  # columns of a statement that names nothing; of one beside others that name something
+_WIDEST = 240  # columns of a statement
 _DENSITY = 0.45
 _CROWD = 0.6  # how much less each further statement of a turn is worth
 _MOST = 6  # statements of a turn
+_SHORT_REPORT, _BEFORE = 220, 5  # columns of a last message that leaves it to one of the messages before to explain
+_ABOUT, _SHARED = 3, 2  # telling words of a contradiction that says what it is about; that it shares with a statement
 _SAME = 0.7  # of the words of a statement that another one has
 _NAMES = re.compile(r"\d|[a-z][A-Z]|\w_\w|\w\(\)|\w/\w|[A-Za-z]\.[a-z]|--\w|[A-Z]{2}")
 _ASKING = ("?", "？")
@@ -52,7 +59,11 @@ class TurnOutcome(NamedTuple):
 def result_of(turn: Turn) -> str:
     """Return the message that says what came of *turn*: the last one that informs; else the client's own summary."""
     told = informing(turn)
-    return told[-1] if told else "" if turn.typed else turn.summary
+    if not told:
+        return "" if turn.typed else turn.summary
+    explained = max(told[-_BEFORE:-1], key=width, default="")
+    is_short = width(told[-1]) <= _SHORT_REPORT and width(explained) > 2 * width(told[-1])
+    return f"{explained}\n\n{told[-1]}" if is_short else told[-1]
 
 
 def names_something(text: str) -> bool:
@@ -99,13 +110,25 @@ def outcomes_in(turns: Sequence[Turn]) -> list[TurnOutcome]:
     found, gone, values, last = [], taken_back(turns), _new_values(turns), len(turns) - 1
     proposing = re.compile(pattern_of("proposing"), re.IGNORECASE)
     for at, turn in enumerate(turns):
-        factor = _LAST if at == last else _RISE + (1 - _RISE) * at / last
-        factor *= 0 if is_doubted(turns, at) else 1  # that fills what room is left
+        factor = _RISE + (1 - _RISE) * (at + 1) / len(turns)
+        factor *= _OVERTAKEN if _is_done_anew(turns, at) else 1.0
+        doubt = telling_words(turns[at + 1].typed) if is_doubted(turns, at) else None
         for place, (text, value, lead) in enumerate(_valued(result_of(turn)) if at not in gone else ()):
             is_past = at < last and proposing.search(text) and not starts_with("consent", turns[at + 1].typed)
-            if not (is_past or _is_overtaken(text, turns, at, values)):
+            if not (is_past or _is_hit(text, doubt) or _is_overtaken(text, turns, at, values)):
                 found.append(TurnOutcome(text, at + 1, place, value * factor, lead))
     return found
+
+
+def _is_done_anew(turns: Sequence[Turn], at: int) -> bool:
+    """Return whether work came after the turn number *at* that only talked, or edited half of its files again."""
+    files, later = turns[at].files, {file for turn in turns[at + 1 :] for file in turn.files}
+    return bool(later) and 2 * len(later.intersection(files)) >= len(files)
+
+
+def _is_hit(text: str, doubt: frozenset[str] | None) -> bool:
+    """Return whether a contradiction in the words *doubt*, if there is one, is about the statement *text*."""
+    return doubt is not None and (len(doubt) < _ABOUT or len(doubt & telling_words(text)) >= _SHARED)
 
 
 class _NewValue(NamedTuple):
@@ -143,7 +166,8 @@ def _valued(message: str) -> Iterator[tuple[str, float, str]]:
     told = [
         each for each in statements(message) if not (_says_nothing(each) or gives_order(f"{each.lead}: {each.text}"))
     ]
-    yield from ((text, whole * value, lead) for text, value, lead in _pieces(told))
+    naming = [each for each in told if _names(each) or width(each.text) >= _least(each.text, _LEAST_NAMELESS)]
+    yield from ((text, whole * value, lead) for text, value, lead in _pieces(naming or told))
 
 
 def _pieces(told: list[Statement]) -> Iterator[tuple[str, float, str]]:
@@ -164,8 +188,16 @@ def _says_nothing(each: Statement) -> bool:
     text = each.text
     if text.endswith((":", "：")) or begins_with("announcement", text) or text.startswith(("...", "…")):
         return True
-    is_short = width(text) < (_SHORTEST if text.isascii() else _SHORTEST_WIDE)
-    return is_question(text) or (is_short and not each.codes and not names_something(text))
+    return is_question(text) or not (_names(each) or width(text) >= _least(text, _SHORTEST))
+
+
+def _names(each: Statement) -> bool:
+    return bool(each.codes) or names_something(each.text)
+
+
+def _least(text: str, columns: int) -> int:
+    """Return *columns*, or half of them for a text that is not English: a Chinese one says more in as many."""
+    return columns if text.isascii() else columns // 2
 
 
 def _value(each: Statement, at: int) -> float:
@@ -178,7 +210,8 @@ def _value(each: Statement, at: int) -> float:
 def _lead(each: Statement) -> str:
     """Return the line above the list of *each*, if that says more than *each*."""
     lead = re.sub(r"^\d+[.)]\s+", "", each.lead)
-    return lead if each.is_listed and not leads("deictic", lead) and not words(lead) <= words(each.text) else ""
+    is_name = each.is_listed and not (leads("deictic", lead) or begins_with("announcement", lead))
+    return lead if is_name and not words(lead) <= words(each.text) else ""
 
 
 def best_of(outcomes: Sequence[TurnOutcome], room: int, *, known: Sequence[str] = ()) -> list[TurnOutcome]:

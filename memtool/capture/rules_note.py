@@ -17,6 +17,7 @@ from memtool.capture.checks import last_ends
 from memtool.capture.decisions import decided_in, is_quoted, own_words
 from memtool.capture.mended import base_name, fixes_in
 from memtool.capture.outcomes import (
+    TurnOutcome,
     best_of,
     is_doubted,
     is_question,
@@ -28,7 +29,7 @@ from memtool.capture.outcomes import (
 )
 from memtool.capture.turns import Turn
 from memtool.capture.view import informing, is_promise
-from memtool.text.languages import gives_order, labels, leads, starts_with
+from memtool.text.languages import gives_order, labels, leads, pattern_of, starts_with
 from memtool.text.lines import shortened, width
 from memtool.text.statements import plain, sentences, statements
 from memtool.vault.authors import AGENT, COMMAND, DECISION, FIX, OPEN, RULE, USER
@@ -53,17 +54,17 @@ _SECTIONS = (DECISION, RULE, FIX, "", OPEN, COMMAND)
 _WIDEST, _LEAST, _LEAST_CUT, _LEAST_WORDS = 70, 20, 28, 3  # columns of a title and of a clause; words
 _TELLS_LITTLE = 32  # columns of a prompt that does not say where
 _FIRST, _BEGUN = 6, 3  # sentences of an answer, of the first prompt
-_ASKED, _TELLS = 0.4, 1.5  # weight of a question; of what was done, or names something
+_ASKED, _LATER, _TELLS = 0.4, 0.5, 1.5  # weight of a question; of a later prompt; of what was done, or names something
 _UNTOLD_BRANCHES = frozenset({"main", "master", "develop", "trunk", "HEAD"})
 _CLAUSES = (
     re.compile(r"[;；，。]| [-–—] | \(|（|——|, "),
     re.compile(r" (?:and|but|to|by|so|for|with|using|because|even|since|that|which|where|while|after|before|without) "),
 )
-_LEANS = re.compile(  # on what it goes on with
-    r"(?:When|If|While|Since|Once|After|Before|As|Because|Although|Instead|However|With|In|On|For|To|Try|I|You|We|Here"
-    r"|All|Everything)\b"
+_UNFINISHED = re.compile(
+    r"\b(?:an?|and|are|at|from|in|is|of|on|or|the|to|with)$|\b(?:between|both|either|neither|only|not)\b"
 )
-_UNFINISHED = re.compile(r"\b(?:between|both|either|an?|and|are|at|from|in|is|of|on|or|the|to|with)$")
+_MENTION = re.compile(r"@\S+\s+")
+_SPEAKING = re.compile(r"(?:I|We|You|Here)\b")  # "I see the issue now"
 _SPEAKER = re.compile(r"^(?:I|We)(?:'ve| have)? (?=\w+ed\b)")  # "I've updated …"
 _PAST = re.compile(r"^(?:[A-Z]?[a-z]+ed|Built|Made|Wr[io]t\w+|Found|Set)\b|\bnow\b|已|完成")
 _LABELLED = re.compile(r"\W|\d+\.|[^:：]{1,24}[:：]\s|[\w/.-]+/[\w/.-]+ ")  # "Option 1: …", a path
@@ -75,10 +76,10 @@ def write_by_rules(turns: Sequence[Turn], *, branch: str = "", language: str = "
     decided = decided_in(turns)
     still_open = list(_open(turns, language))[:_MOST_OPEN]
     commands, fixes = list(_commands(turns)), fixes_in(turns)[-_MOST_FIXES:]
-    title, asked = title_of(turns, branch), _asked(turns)
+    title, asked, found = title_of(turns, branch), _asked(turns), outcomes_in(turns)
     sure = [*decided, *fixes, *still_open, *commands]
     room = max(_LEAST_ROOM, _ROOM - sum(width(line.text) + 6 for line in sure) - width(asked))
-    done = _done(turns, room, [title, asked, *(line.text for line in sure)])
+    done = _done(turns, found, room, [title, asked, *(line.text for line in sure)])
     lines = sorted([*sure, *done], key=lambda line: _SECTIONS.index(line.role))
     files = list(dict.fromkeys(file for turn in turns for file in turn.files))
     return Draft(title, asked, "", tuple(lines), tuple(files[-_MOST_FILES:]), max(0, len(files) - _MOST_FILES))
@@ -100,10 +101,10 @@ def _tells(turn: Turn) -> bool:
     return len(own_words(turn).encode()) >= _TELLS_FROM
 
 
-def _done(turns: Sequence[Turn], room: int, known: Sequence[str]) -> Iterator[Line]:
+def _done(turns: Sequence[Turn], found: Sequence[TurnOutcome], room: int, known: Sequence[str]) -> Iterator[Line]:
     beginnings = list(_beginnings(turns))
     room -= sum(width(text) for text in dict.fromkeys(beginnings)) // 2
-    for each in best_of(outcomes_in(turns), room, known=known):
+    for each in best_of(found, room, known=known):
         yield Line(each.text, "", AGENT, each.turn, asked=beginnings[each.turn - 1])
 
 
@@ -118,14 +119,14 @@ def _beginnings(turns: Sequence[Turn]) -> Iterator[str]:
         yield last
 
 
-def _to_clause(text: str) -> str:
+def _to_clause(text: str, widest: int = _WIDEST_BEGINNING, least: int = _LEAST_BEGINNING) -> str:
     """Return the beginning of *text* to the end of a sentence or of a clause, so that no condition is cut in two."""
-    if width(text) <= _WIDEST_BEGINNING:
+    if width(text) <= widest:
         return text
     heads = [text[: match.start()] for match in _CLAUSE_END.finditer(text)]
-    fit = [head for head in heads if _LEAST_BEGINNING <= width(head) < _WIDEST_BEGINNING]
+    fit = [head for head in heads if least <= width(head) < widest]
     if not fit:
-        return shortened(text, _WIDEST_BEGINNING)
+        return shortened(text, widest)
     return fit[-1] if is_question(fit[-1]) else f"{fit[-1].rstrip('.。')}…"
 
 
@@ -183,9 +184,7 @@ def title_of(turns: Sequence[Turn], branch: str = "") -> str:
         _, head, each = max(valued, key=lambda one: one[0], default=(0.0, "", _Candidate("", 0)))
         return _in_file(head, each.turn)
 
-    prompts, is_edited = list(_begun(turns)), any(turn.edits for turn in turns)
-    demands = [each for each in prompts if width(each.text) <= _WIDEST and not is_question(each.text)]
-    kinds = (_named(turns), _answered(turns, edited=is_edited), demands, _answered(turns, edited=False), prompts)
+    kinds = (_named(turns), _done_in(turns), _asked_for(turns))
     title = next(filter(None, map(best, kinds)), "")
     words = "" if branch in _UNTOLD_BRANCHES else re.sub(r"[-_]+", " ", branch.rsplit("/", 1)[-1])
     return title or words or shortened(own_words(next(iter(turns), Turn())), _WIDEST)
@@ -222,26 +221,25 @@ def _named(turns: Sequence[Turn]) -> Iterator[_Candidate]:
                 yield _Candidate(text, 1.0)
 
 
-def _answered(turns: Sequence[Turn], *, edited: bool) -> Iterator[_Candidate]:
-    """Give the first sentences of what came of each turn, or that *edited*, that nothing takes back."""
+def _done_in(turns: Sequence[Turn]) -> Iterator[_Candidate]:
+    """Give the first sentences of what came of each turn that edited, if they say what was done; of a talk all."""
     gone, first = taken_back(turns), _first(turns)
-    begun = telling_words(" ".join([own_words(first), *first.messages[-1:]]))
+    begun, is_alone = telling_words(" ".join([own_words(first), *first.messages[-1:]])), len(turns) == 1
     for at, turn in enumerate(turns):
-        if at in gone or is_doubted(turns, at) or (edited and not turn.edits):
+        if at in gone or is_doubted(turns, at) or not (turn.files or is_alone):
             continue
         for each in statements(result_of(turn))[:_FIRST]:
             text = _SPEAKER.sub("", each.text)
             text = text[:1].upper() + text[1:]
             is_told = not (each.is_listed or gives_order(f"{each.lead}: {text}")) and _says_by_itself(text)
-            if is_told and (turn == first or telling_words(text) & begun):
-                value = _TELLS if _PAST.search(text) else 1.0
-                yield _Candidate(text, value * (_TELLS if names_something(text) else 1.0), turn)
+            if is_told and (is_alone or _PAST.search(text)) and (turn == first or telling_words(text) & begun):
+                yield _Candidate(text, _TELLS if names_something(text) else 1.0, turn)
 
 
 def _says_by_itself(text: str) -> bool:
-    if is_question(text) or _LABELLED.match(text) or _LEANS.match(text) or leads("deictic", text):
+    if is_question(text) or _LABELLED.match(text) or _SPEAKING.match(text) or leads("deictic", text):
         return False
-    return not any(starts_with(kind, text) for kind in ("announcement", "admission", "consent", "offer"))
+    return not any(starts_with(kind, text) for kind in ("announcement", "admission", "consent"))
 
 
 def _first(turns: Sequence[Turn]) -> Turn:
@@ -249,11 +247,28 @@ def _first(turns: Sequence[Turn]) -> Turn:
     return next((turn for turn in turns if width(own_words(turn)) > _SHORT), Turn())
 
 
-def _begun(turns: Sequence[Turn]) -> Iterator[_Candidate]:
-    """Give the first sentences of the first prompt that tells something, orders before questions."""
+def _asked_for(turns: Sequence[Turn]) -> Iterator[_Candidate]:
+    """Give the first order of the first prompt that tells something, else of that with most work, else the question."""
     touched = Turn(edits=tuple(edit for turn in turns for edit in turn.edits))
-    for text in sentences(own_words(_first(turns)))[:_BEGUN]:
-        yield _Candidate(text, _ASKED if is_question(text) else 1.0, touched if width(text) < _TELLS_LITTLE else Turn())
+    first, busiest = _first(turns), max(turns, key=_size, default=Turn())
+    for turn in (first, busiest) if busiest.files else (first,):
+        told = [_to_clause(_without_plea(text), _WIDEST, _LEAST_CUT) for text in sentences(own_words(turn))[:_BEGUN]]
+        orders = [text for text in told if not is_question(text)]
+        for text in (orders or told)[:1]:
+            weight = (1.0 if turn == first else _LATER) * (1.0 if orders else _ASKED)
+            yield _Candidate(text, weight, touched if width(text) < _TELLS_LITTLE else Turn())
+
+
+def _size(turn: Turn) -> int:
+    return sum(edit.added + edit.removed for edit in turn.edits if not edit.stopped)
+
+
+def _without_plea(text: str) -> str:
+    """Return *text* without mentions of files and words that only ask before it: "can you please …"."""
+    plea, own = re.compile(pattern_of("plea"), re.IGNORECASE), text
+    while (match := _MENTION.match(own) or plea.match(own)) and width(own[match.end() :]) >= _LEAST:
+        own = own[match.end() :]
+    return own if own == text else own[:1].upper() + own[1:].rstrip("?？")
 
 
 def _in_file(head: str, turn: Turn) -> str:
@@ -270,11 +285,10 @@ def _in_file(head: str, turn: Turn) -> str:
 
 def _head(text: str) -> str:
     """Return *text*, or its first clause, if that can be a title; else nothing."""
-    text = re.sub(r"\A(?:@\S+\s+)+", "", text)
     whole = text.rstrip(" :：.。!！")
     if width(whole) <= _WIDEST:
         return whole if _is_title(whole) and not text.endswith((":", "：")) else ""
-    for clause in () if _LEANS.match(whole) else _CLAUSES:
+    for clause in () if leads("deictic", whole) else _CLAUSES:
         heads = [whole[: match.start()] for match in clause.finditer(whole)]
         fit = [head for head in heads if width(head) >= _LEAST_CUT and _is_title(head) and not _UNFINISHED.search(head)]
         if fit:
@@ -285,4 +299,4 @@ def _head(text: str) -> str:
 def _is_title(text: str) -> bool:
     is_whole = text.count("(") == text.count(")") and text.count("“") == text.count("”") and text.count('"') % 2 == 0
     is_said = len(_WORD.findall(text)) >= _LEAST_WORDS or not text.isascii()
-    return _LEAST <= width(text) <= _WIDEST and is_said and is_whole and not re.search("[→·…]", text)
+    return _LEAST <= width(text) <= _WIDEST and is_said and is_whole and not re.search("[→·]|….", text)

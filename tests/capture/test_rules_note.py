@@ -96,11 +96,13 @@ def test_any_session_has_a_note_that_is_read_back(turns: list[Turn]) -> None:
 
 def test_what_came_of_a_turn_is_whole_sentences_under_its_prompt() -> None:
     draft = write_by_rules(
-        [worked(ASKED, f"{LONG} {NIGHTLY} It passes for all carts of the shop, whatever they hold.")]
+        [worked(ASKED, f"{LONG} {NIGHTLY} It passes for all carts of the shop, even those of the last year.")]
     )
     done = [line for line in draft.lines if not line.role]
     assert {line.asked for line in done} == {ASKED}
-    assert lines(draft, "") == ["It passes for all carts of the shop, whatever they hold."]  # the title says the other
+    assert lines(draft, "") == [
+        "It passes for all carts of the shop, even those of the last year."
+    ]  # the title says the other
 
 
 def test_items_of_one_list_are_one_line() -> None:

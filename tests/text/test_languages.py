@@ -31,12 +31,12 @@ FOLDER = Path(languages.__file__).parent
 PAGE = (Path(__file__).parents[2] / "docs" / "languages.md").read_text(encoding="utf-8")
 VERDICTS = ("citing",)
 CUES = (
-    "contradiction", "consent", "announcement", "standing", *VERDICTS, "urgent", "function", "offer",
+    "contradiction", "consent", "announcement", "standing", *VERDICTS, "urgent", "function",
     "admission", "moment", "deictic", "opening",
 )  # fmt: skip
 NAMES_OF_SECRETS = ("password_names", "key_names", "token_names")  # English ones are read word by word
 BETWEEN = ("is_value", "is_now", "clause")  # beside a secret in a sentence
-TAKEN_BACK = ("pending", "retracting", "proposing")
+TAKEN_BACK = ("pending", "retracting", "proposing", "plea")
 DECIDING = ("deciding", "demanding", "aside", *TAKEN_BACK)
 SIGNS = ("asking", "going_on", "willing", "status_line", "closed_item", "negation", "instruction")
 PATTERNS = (*SIGNS, *DECIDING)

@@ -278,7 +278,7 @@ def _turn_of_taking(lines: Sequence[Line]) -> Callable[[Line], tuple[int, int]]:
 
 def _is_over(text: str) -> bool:
     """Return whether an agent asked or offered something, or gives an order, which it mostly quotes from a page."""
-    return text.endswith(_MARKS) or begins_with("offer", text) or gives_order(text)
+    return text.endswith(_MARKS) or begins_with("announcement", text) or gives_order(text)
 
 
 def _sessions_of(days: Folder, name: str) -> list[DailySession]:
