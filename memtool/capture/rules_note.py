@@ -223,16 +223,17 @@ def _named(turns: Sequence[Turn]) -> Iterator[_Candidate]:
 
 def _done_in(turns: Sequence[Turn]) -> Iterator[_Candidate]:
     """Give the first sentences of what came of each turn that edited, if they say what was done; of a talk all."""
-    gone, first = taken_back(turns), _first(turns)
-    begun, is_alone = telling_words(" ".join([own_words(first), *first.messages[-1:]])), len(turns) == 1
+    gone, is_alone, busiest = taken_back(turns), len(turns) == 1, max(turns, key=_size, default=Turn())
+    first = telling_words(own_words(_first(turns)))
     for at, turn in enumerate(turns):
         if at in gone or is_doubted(turns, at) or not (turn.files or is_alone):
             continue
+        asked = first | telling_words(own_words(turn)) if turn == busiest else first
         for each in statements(result_of(turn))[:_FIRST]:
             text = _SPEAKER.sub("", each.text)
             text = text[:1].upper() + text[1:]
             is_told = not (each.is_listed or gives_order(f"{each.lead}: {text}")) and _says_by_itself(text)
-            if is_told and (is_alone or _PAST.search(text)) and (turn == first or telling_words(text) & begun):
+            if is_told and (is_alone or _PAST.search(text)) and telling_words(text) & asked:
                 yield _Candidate(text, _TELLS if names_something(text) else 1.0, turn)
 
 
