@@ -37,7 +37,7 @@ _USER = (
     r"(?:[,;/，；、|]|\n| and | und )[\s\"']{0,16}(?:[a-zA-Z]{1,12}[ \t])?\Z"
 )
 _MORE = rf"[ \t]{{1,3}}([A-Za-zÀ-ÿ]+|(?![了吧啊哦])[{CJK}])"
-_QUOTE = rf"[rbfuRBFU]{{0,2}}([{''.join(_CLOSING)}])"
+_QUOTE = rf"[rbfuRBFU]{{0,2}}([{''.join(_CLOSING)}])(?:(?<=«)[ \u00a0\u202f])?"
 _GOES_ON = rf"[ \t]{{1,3}}(?![A-Za-z_]\w{{0,40}}=)[A-Za-z0-9{CJK}}}]"
 _PHRASE = (
     rf"[a-zäöüß]{{2,12}}(?:[ -][a-zäöüß]{{2,12}}){{2,6}}[ -][A-ZÄÖÜ]?[a-zäöüß]{{2,12}}"
@@ -114,6 +114,7 @@ def _value_in(text: str, gap: re.Match[str], name: str, secret: Secret) -> Findi
     start, closing = (quote.end(), _CLOSING[quote[1]]) if quote else (gap.end(), tag)
     is_line = not closing and _is_line(text, gap, name)
     value = _value(text, start, start + _JUDGED, closing, is_line=is_line)
+    value = value.rstrip(" \u00a0\u202f") if closing == "»" else value
     end = start + len(value)
     if closing:
         is_one = not _is_template(quote[0] if quote else "", value)
@@ -228,7 +229,8 @@ def _gap() -> re.Pattern[str]:
         "listed": r"[\"']?[ \t]{0,4}[,;]?\s{0,24}[\"']?(?:value|ParameterValue)[\"']?[ \t]{0,4}[:=][ \t]{0,8}",
         # in XML, in a property list, in a part of a form
         "tagged": r"\"?(?:</key>\s{0,24}<string)?>(?=[^<>\n]{1,256}</)|\"\r?\n\r?\n(?=[^\s<>])",
-        "assigned": rf"(?:[（(][^（()）\n]{{1,20}}[)）])?{_CLOSING_SIGNS}[ \t]{{0,16}}{_SIGN}{_OPENING}[ \t]{{0,32}}"
+        "assigned": rf"(?:[（(][^（()）\n]{{1,20}}[)）]|给你|如下)?"
+        rf"{_CLOSING_SIGNS}[ \t]{{0,16}}{_SIGN}{_OPENING}[ \t]{{0,32}}"
         rf"(?:(?i:crypt|encode|hashpw|password|md5)?[\[(]\s{{0,24}}(?=[bB]?[\"']))?(?P<below>{_BELOW})?{_OPENING}",
         # the next argument: get("PASSWORD", "…"); or the first: set_password("…")
         # in the text that names an element of a page: fill("#password", …), get("input[name=password]").type(…)
@@ -237,7 +239,7 @@ def _gap() -> re.Pattern[str]:
         # 密码（…）
         "bracketed": r"(?<=[^\x00-\x7f])[（(](?=[^\s（()）]{4,64}[)）])",
         "in_table": rf"{_CLOSING_SIGNS}[ \t]{{0,12}}\|[ \t]{{1,12}}",
-        "said": rf"[ \t]{{1,4}}(?:{is_value})"
+        "said": rf",?[ \t]{{1,4}}(?:{is_value})"
         rf"(?:[ \t](?:{is_now}|[a-z]{{3,12}}ly"
         r"|(?:set|changed|reset|updated)(?: from [^\s.;!?]{1,64})? to))?"
         rf"(?::?[ \t]{{1,4}}|[ \t]?:{_BELOW})|[ \t](?:{is_now})[ \t]",
@@ -256,14 +258,14 @@ def _of() -> re.Pattern[str]:
     """Return the pattern of what a password is for, between its name and a sign: "for the staging box"."""
     return re.compile(
         rf"[ \t]([^\W\d_]{{2,12}})(?:[ \t][^\n.,:;=?!(^\"'`]{{1,40}}?)?"
-        rf"(?=[ \t]{{0,4}}{_SIGN}|[ \t](?:{_one_of('is_value')})[: \t])"
+        rf"(?=[ \t]{{0,4}}{_SIGN}|,?[ \t](?:{_one_of('is_value')})[: \t])"
     )
 
 
 @cache
 def _clause() -> re.Pattern[str]:
     """Return the pattern of the beginning of the next clause."""
-    return re.compile(rf"(?<=[.,;])|[ \t]{{0,3}}(?:[了吧啊哦]|です|입니다|(?<=[ \t])(?:{_one_of('clause')})\b)")
+    return re.compile(rf"(?<=[.,;])|[ \t]{{0,3}}(?:[了吧啊哦にを]|です|입니다|(?<=[ \t])(?:{_one_of('clause')})\b)")
 
 
 def _one_of(kind: str) -> str:
@@ -273,7 +275,8 @@ def _one_of(kind: str) -> str:
 @cache
 def _value_pattern(closing: str, *, is_line: bool) -> re.Pattern[str]:
     if closing:
-        return re.compile(rf"(?:[^{closing}\\\r\n]++|\\.)*+")
+        in_shell = r"|'\\''" if closing == "'" else ""
+        return re.compile(rf"(?:[^{closing}\\\r\n]++|\\.{in_shell})*+")
     # A separator is part of the value unless another name and value follow it.
     name_follows = r"\s{0,4}[\"']?[A-Za-z_][\w .-]{0,40}[\"']?[=:]"
     separator = r"[;,]" if is_line else r"[;,&]"

@@ -85,7 +85,7 @@ _CODES = (
         ).split()
     ),
     *"puk geheimzahl zugangscode sicherheitscode bestätigungscode türcode einmalcode".split(),
-    *"验证码 校验码 动态码 门禁码 门禁密码 解锁码 認証コード 確認コード 인증번호".split(),
+    *"验证码 校验码 动态码 门禁码 门禁密码 解锁码 認証コード 確認コード 暗証番号 인증번호".split(),
 )
 # Qualifiers that say nothing about what is meant.
 _TRAILING = frozenset(

@@ -159,7 +159,7 @@ PLACES = (
             rf"{mark}\W{{1,12}}(?:is\W{{1,4}}|[^\n:：]{{1,40}}[:：]\s{{0,4}})?"
             r"((?:[a-z]{3,8}[ ,\n]{1,3}){11,23}[a-z]{3,8})",
         )
-        for mark in ("mnemonic", "phrase", "助记词")  # BIP 39: 12 to 24 short words
+        for mark in ("mnemonic", "phrase", "12 words", "24 words", "助记词")  # BIP 39: 12 to 24 short words
     ),
     Shape(
         "password",
@@ -312,6 +312,10 @@ PLACES = (
         r"(?=[^\s\"']{0,64}[0-9!#$%^&*])(?=[^\s\"']{0,64}[A-Z])(?=[^\s\"']{0,64}[a-z])"
         r"([^\s\"'/:()<>]{8,128})[\"']",
     ),
+    # What is typed into an app for one-time codes.
+    Shape("otp-key", " key", r" key[^\n:]{0,60}:\s{0,8}(?=[a-z ]{0,40}[2-7])((?:[a-z2-7]{4} ){3,15}[a-z2-7]{4})(?!\w)"),
+    # A login in a directory: Bind("cn=…,dc=…", "…")
+    Shape("password", "dc=", r"dc=[^\"'\n]{1,80}[\"'],[ ]?[\"']([^\"'\n]{4,128})[\"']"),
     # Twilio's client takes an account and then its token.
     Shape("twilio-key", "AC", r"AC[0-9a-f]{32}[\"']?[,:][ ]?[\"']?([0-9a-f]{32})(?![0-9a-f])"),
     # What expect, pexpect and the like type: one word with a letter and a digit, and the key that ends it.
