@@ -20,10 +20,15 @@ class About(NamedTuple):
     least: int = 0
 
 
+def own(help: str, choices: tuple[str, ...] = (), *, least: int = 0) -> About:
+    """Return the declaration of a setting that is never taken from a vault."""
+    return About(help, choices, user_only=True, least=least)
+
+
 class VaultSettings(NamedTuple):
     """Settings of the vault itself (top level of the file)."""
 
-    vault: Annotated[str, About("Path of the vault, if nothing else names one.", user_only=True)] = ""
+    vault: Annotated[str, own("Path of the vault, if nothing else names one.")] = ""
     language: Annotated[str, About("Language of the texts that memtool writes.")] = "en"
 
 
@@ -47,48 +52,37 @@ class IndexSettings(NamedTuple):
         "yes"
     )
     engine: Annotated[
-        str,
-        About("Where the index is: in a file on this machine, or on a server.", ("sqlite", "postgres"), user_only=True),
+        str, own("Where the index is: in a file on this machine, or on a server.", ("sqlite", "postgres"))
     ] = "sqlite"
-    dsn: Annotated[
-        str,
-        About("Address of the server, such as `postgresql://me@db/memtool`; or `MEMTOOL_POSTGRES`.", user_only=True),
-    ] = ""
-    name: Annotated[
-        str,
-        About("The vault's name on the server; by default the names of the machine and the folder.", user_only=True),
-    ] = ""
+    dsn: Annotated[str, own("Address of the server, such as `postgresql://me@db/memtool`; or `MEMTOOL_POSTGRES`.")] = ""
+    name: Annotated[str, own("The vault's name on the server; by default the names of the machine and the folder.")] = (
+        ""
+    )
 
 
 class KnowledgeSettings(NamedTuple):
     """Settings of the folders that are read beside the vault."""
 
     folders: Annotated[
-        tuple[str, ...],
-        About("Folders of other Markdown, such as `~/wiki`, that are searched and never changed.", user_only=True),
+        tuple[str, ...], own("Folders of other Markdown, such as `~/wiki`, that are searched and never changed.")
     ] = ()
 
 
 class EmbeddingSettings(NamedTuple):
     """Settings of the provider of vectors. Without one, search is BM25."""
 
-    provider: Annotated[str, About("What computes vectors.", ("fastembed", "openai", "none"), user_only=True)] = (
-        "fastembed"
-    )
+    provider: Annotated[str, own("What computes vectors.", ("fastembed", "openai", "none"))] = "fastembed"
     model: Annotated[
-        str,
-        About("The model's name; by default one for English, or for all scripts if the notes need it.", user_only=True),
+        str, own("The model's name; by default one for English, or for all scripts if the notes need it.")
     ] = ""
-    path: Annotated[str, About("A local folder with the model (ONNX).", user_only=True)] = ""
+    path: Annotated[str, own("A local folder with the model (ONNX).")] = ""
     pooling: Annotated[str, About("How a local model's tokens become one vector.", ("mean", "cls"))] = "mean"
     dimension: Annotated[int, About("Expected length of a vector; 0 takes the model's.")] = 0
     languages: Annotated[
         str, About("Languages that the model knows, such as `en` or `en,zh`; by default its vocabulary decides.")
     ] = ""
-    base_url: Annotated[str, About("Address of an OpenAI-compatible endpoint, up to `/v1`.", user_only=True)] = ""
-    api_key_env: Annotated[str, About("Name of the environment variable with its key.", user_only=True)] = (
-        "MEMTOOL_EMBEDDINGS_API_KEY"
-    )
+    base_url: Annotated[str, own("Address of an OpenAI-compatible endpoint, up to `/v1`.")] = ""
+    api_key_env: Annotated[str, own("Name of the environment variable with its key.")] = "MEMTOOL_EMBEDDINGS_API_KEY"
     batch: Annotated[int, About("Number of texts in one request to the endpoint.", least=1)] = 64
 
 
@@ -98,10 +92,7 @@ class CaptureSettings(NamedTuple):
     ignore: Annotated[tuple[str, ...], About("Files that daily notes leave out, such as `*.lock` or `/tmp/*`.")] = ()
     exclude: Annotated[
         tuple[str, ...],
-        About(
-            "Folders, such as `~/private`, or remotes, such as `github.com/acme/*`, whose sessions are not captured.",
-            user_only=True,
-        ),
+        own("Folders, such as `~/private`, or remotes, such as `github.com/acme/*`, whose sessions are not captured."),
     ] = ()
     print_sessions: Annotated[
         str, About("Whether to capture sessions of `claude -p` and of programs.", ("yes", "no"))
@@ -128,8 +119,7 @@ class SessionSettings(NamedTuple):
     names: Annotated[
         str,
         About(
-            "How to name a session's note: by its day and its first meaningful words, or by its id.",
-            ("words", "id"),
+            "How to name a session's note: by its day and its first meaningful words, or by its id.", ("words", "id")
         ),
     ] = "words"
 
@@ -137,10 +127,8 @@ class SessionSettings(NamedTuple):
 class RedactSettings(NamedTuple):
     """Settings of secrets that are removed from a text before it is written or sent, in addition to known ones."""
 
-    patterns: Annotated[tuple[str, ...], About("Regular expressions for secrets of your own.", user_only=True)] = ()
-    allow: Annotated[
-        tuple[str, ...], About("Regular expressions for what only looks like a secret.", user_only=True)
-    ] = ()
+    patterns: Annotated[tuple[str, ...], own("Regular expressions for secrets of your own.")] = ()
+    allow: Annotated[tuple[str, ...], own("Regular expressions for what only looks like a secret.")] = ()
 
 
 class ModelSettings(NamedTuple):
@@ -148,77 +136,55 @@ class ModelSettings(NamedTuple):
 
     writer: Annotated[
         str,
-        About(
+        own(
             "The model that writes session notes and the week's facts; `none` for no model; by default the first of"
             " `llm.providers`.",
             ("none", *VENDORS),
-            user_only=True,
         ),
     ] = ""
     providers: Annotated[
         tuple[str, ...],
-        About(
+        own(
             "The models to ask, in this order, if `llm.writer` fails; no model is asked after `extractive`.",
             (*VENDORS, "extractive"),
-            user_only=True,
         ),
     ] = ("extractive",)
-    timeout: Annotated[int, About("Longest time for one answer of a model, in seconds.", user_only=True, least=1)] = 30
+    timeout: Annotated[int, own("Longest time for one answer of a model, in seconds.", least=1)] = 30
     daily_tokens: Annotated[
-        int, About("Tokens in a day after which no model is asked until tomorrow; 0 sets no limit.", user_only=True)
+        int, own("Tokens in a day after which no model is asked until tomorrow; 0 sets no limit.")
     ] = 300_000
-    calls_per_minute: Annotated[
-        int, About("Calls to one provider in a minute; 0 is the provider's own limit.", user_only=True)
-    ] = 0
-    calls_per_day: Annotated[
-        int, About("Calls to one provider in a day; 0 is the provider's own limit.", user_only=True)
-    ] = 0
-    calls_at_once: Annotated[
-        int, About("Calls to one provider at the same time; 0 is the provider's own limit.", user_only=True)
-    ] = 0
-    claude_command: Annotated[str, About("The program to run for `claude`.", user_only=True)] = "claude"
-    claude_model: Annotated[str, About("The model of `claude`; empty leaves the choice to it.", user_only=True)] = (
-        VENDORS["claude"].model
-    )
-    anthropic_model: Annotated[str, About("The model of the Anthropic API.", user_only=True)] = VENDORS[
-        "anthropic"
-    ].model
-    anthropic_base_url: Annotated[
-        str, About("Address of a compatible vendor; by default Anthropic's own.", user_only=True)
-    ] = ""
-    anthropic_api_key_env: Annotated[str, About("Name of the environment variable with the key.", user_only=True)] = (
-        "ANTHROPIC_API_KEY"
-    )
-    openai_model: Annotated[
-        str, About("The model of OpenAI, or of the endpoint that speaks its protocol.", user_only=True)
-    ] = ""
+    calls_per_minute: Annotated[int, own("Calls to one provider in a minute; 0 is the provider's own limit.")] = 0
+    calls_per_day: Annotated[int, own("Calls to one provider in a day; 0 is the provider's own limit.")] = 0
+    calls_at_once: Annotated[int, own("Calls to one provider at the same time; 0 is the provider's own limit.")] = 0
+    claude_command: Annotated[str, own("The program to run for `claude`.")] = "claude"
+    claude_model: Annotated[str, own("The model of `claude`; empty leaves the choice to it.")] = VENDORS["claude"].model
+    anthropic_model: Annotated[str, own("The model of the Anthropic API.")] = VENDORS["anthropic"].model
+    anthropic_base_url: Annotated[str, own("Address of a compatible vendor; by default Anthropic's own.")] = ""
+    anthropic_api_key_env: Annotated[str, own("Name of the environment variable with the key.")] = "ANTHROPIC_API_KEY"
+    openai_model: Annotated[str, own("The model of OpenAI, or of the endpoint that speaks its protocol.")] = ""
     openai_base_url: Annotated[
-        str,
-        About("Address of such an endpoint, up to `/v1`; by default OpenAI's, with `OPENAI_API_KEY`.", user_only=True),
+        str, own("Address of such an endpoint, up to `/v1`; by default OpenAI's, with `OPENAI_API_KEY`.")
     ] = ""
     openai_api_key_env: Annotated[
-        str, About("Name of the environment variable with the endpoint's key, which may be empty.", user_only=True)
+        str, own("Name of the environment variable with the endpoint's key, which may be empty.")
     ] = "MEMTOOL_LLM_API_KEY"
-    gemini_model: Annotated[
-        str, About("The model of Google, whose key is in `GEMINI_API_KEY` or `GOOGLE_API_KEY`.", user_only=True)
-    ] = VENDORS["gemini"].model
-    openrouter_model: Annotated[
-        str, About("The model of OpenRouter, whose key is in `OPENROUTER_API_KEY`.", user_only=True)
-    ] = VENDORS["openrouter"].model
-    ollama_model: Annotated[str, About("The model of Ollama, which must be installed there.", user_only=True)] = (
-        VENDORS["ollama"].model
+    gemini_model: Annotated[str, own("The model of Google, whose key is in `GEMINI_API_KEY` or `GOOGLE_API_KEY`.")] = (
+        VENDORS["gemini"].model
     )
-    ollama_base_url: Annotated[str, About("Its address, up to `/v1`.", user_only=True)] = VENDORS["ollama"].base_url
-    codex_model: Annotated[
-        str, About("The model of the `codex` command; by default its own choice.", user_only=True)
-    ] = VENDORS["codex"].model
-    gemini_cli_model: Annotated[
-        str, About("The model of the `gemini` command; empty leaves the choice to it.", user_only=True)
-    ] = VENDORS["gemini-cli"].model
-    opencode_model: Annotated[
-        str,
-        About("The model of the `opencode` command, such as `openai/gpt-5-mini`.", user_only=True),
-    ] = VENDORS["opencode"].model
+    openrouter_model: Annotated[str, own("The model of OpenRouter, whose key is in `OPENROUTER_API_KEY`.")] = VENDORS[
+        "openrouter"
+    ].model
+    ollama_model: Annotated[str, own("The model of Ollama, which must be installed there.")] = VENDORS["ollama"].model
+    ollama_base_url: Annotated[str, own("Its address, up to `/v1`.")] = VENDORS["ollama"].base_url
+    codex_model: Annotated[str, own("The model of the `codex` command; by default its own choice.")] = VENDORS[
+        "codex"
+    ].model
+    gemini_cli_model: Annotated[str, own("The model of the `gemini` command; empty leaves the choice to it.")] = (
+        VENDORS["gemini-cli"].model
+    )
+    opencode_model: Annotated[str, own("The model of the `opencode` command, such as `openai/gpt-5-mini`.")] = VENDORS[
+        "opencode"
+    ].model
 
 
 class RecallSettings(NamedTuple):
@@ -240,10 +206,7 @@ class RecallSettings(NamedTuple):
         About("Number of lines that a session gets at its start; of further rules, decisions and facts their number."),
     ] = 25
     kinds: Annotated[tuple[str, ...], About("What a session gets when it starts.", KINDS)] = KINDS
-    hints: Annotated[
-        bool,
-        About("Whether to give hints, if their hooks are installed."),
-    ] = True
+    hints: Annotated[bool, About("Whether to give hints, if their hooks are installed.")] = True
     show: Annotated[bool, About("Whether to show the user a line in the client when memory is given.")] = False
 
 
@@ -263,28 +226,16 @@ class ConsolidateSettings(NamedTuple):
 class TeamSettings(NamedTuple):
     """Settings of a team's shared memory: of a member's machine, and of the service (`docs/team.md`)."""
 
-    url: Annotated[
-        str, About("Address of the team's service, which is searched together with your own vault.", user_only=True)
-    ] = ""
+    url: Annotated[str, own("Address of the team's service, which is searched together with your own vault.")] = ""
     wait_ms: Annotated[
-        int,
-        About(
-            "Longest time that a prompt or a start waits for the team's service, in milliseconds.",
-            user_only=True,
-            least=10,
-        ),
+        int, own("Longest time that a prompt or a start waits for the team's service, in milliseconds.", least=10)
     ] = 250
     vaults: Annotated[
-        tuple[str, ...],
-        About("Of the service: its vaults, each as `name = address of its git remote`.", user_only=True),
+        tuple[str, ...], own("Of the service: its vaults, each as `name = address of its git remote`.")
     ] = ()
-    folder: Annotated[
-        str, About("Of the service: the folder of its clones; by default in the cache folder.", user_only=True)
-    ] = ""
-    pull_seconds: Annotated[
-        int, About("Of the service: seconds between two pulls from a remote.", user_only=True, least=1)
-    ] = 300
-    max_mb: Annotated[int, About("Of the service: largest size of a vault, in MB.", user_only=True, least=1)] = 2_000
+    folder: Annotated[str, own("Of the service: the folder of its clones; by default in the cache folder.")] = ""
+    pull_seconds: Annotated[int, own("Of the service: seconds between two pulls from a remote.", least=1)] = 300
+    max_mb: Annotated[int, own("Of the service: largest size of a vault, in MB.", least=1)] = 2_000
 
 
 SECTIONS: dict[str, Any] = {  # by the name of their table; those of the vault itself have none
