@@ -110,13 +110,14 @@ def command(
     _check_parts(clients, options)
     done = [_install(client, session, **options) for client in clients]
     captures = any("hooks" in cast("list[str]", one["parts"]) for one in done)
-    choice = writer_choice.WriterChoice(
-        agents, writer, yes=yes, may_ask=not session.as_json, dry_run=options["dry_run"]
-    )
-    note = choice.made(session.environ) if captures or writer else ""
+    asks = not session.as_json and sys.stdin is not None and sys.stdin.isatty()
+    note = ""
+    if captures or writer:
+        dry_run = options["dry_run"]
+        note = writer_choice.choose_writer(session.environ, agents, writer, yes=yes, asks=asks, dry_run=dry_run)
     if session.emits({**(done[0] if len(done) == 1 else {"agents": done}), "notes": note}):
         return
-    if note and (choice.is_made_now or any(one["changed"] for one in done)):
+    if note and (writer or yes or asks or any(one["changed"] for one in done)):
         click.echo(note)
     if diffs := [str(one["diff"]) for one in done if options["dry_run"] and one["diff"]]:
         output.emit_text("\nThe changes, line by line:\n" + "".join(diffs))

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import click
 
@@ -28,36 +26,25 @@ YES = click.option("--yes", is_flag=True, help="Let the agent's own model write 
 _SETTING = "llm.writer"
 
 
-class WriterChoice(NamedTuple):
-    """The choice at an installation into *agents*: the *named* model, or with *yes* the agent's own one."""
+def choose_writer(
+    environ: Mapping[str, str], agents: Sequence[str], named: str | None, *, yes: bool, asks: bool, dry_run: bool
+) -> str:
+    """Return a sentence about the writer, if *asks* after a question; empty if the user has chosen before.
 
-    agents: Sequence[str]
-    named: str | None
-    yes: bool
-    may_ask: bool
-    dry_run: bool
-
-    @property
-    def is_made_now(self) -> bool:
-        """Whether the options name the writer, or the user is asked."""
-        return bool(self.named) or self.yes or (self.may_ask and sys.stdin is not None and sys.stdin.isatty())
-
-    def made(self, environ: Mapping[str, str]) -> str:
-        """Return a sentence about the writer, after asking if need be; empty if the user has chosen before."""
-        known = settings.load(None, environ)
-        if not self.named and any(known.origins[key] != "default" for key in (_SETTING, "llm.providers")):
-            return ""
-        names = writers_at_hand(known)
-        own = next((OWN[agent] for agent in self.agents if OWN.get(agent) in names), "")
-        named = self.named or (own if self.yes else "")
-        if self.is_made_now and not (named or self.yes or self.dry_run) and names:
-            named = _asked(known, names, own)
-        if named and not self.dry_run:
-            return _set(environ, named)
-        if named:
-            return f"Would set {_SETTING} = {named}."
-        first = next((OWN[agent] for agent in self.agents if agent in OWN), "claude")
-        return f"Notes are written without a model. To let one write them: memtool config set {_SETTING} {first}"
+    It is the *named* model, or with *yes* that of one of the *agents*.
+    """
+    known = settings.load(None, environ)
+    if not named and any(known.origins[key] != "default" for key in (_SETTING, "llm.providers")):
+        return ""
+    names = writers_at_hand(known)
+    own = next((OWN[agent] for agent in agents if OWN.get(agent) in names), "")
+    chosen = named or (own if yes else "")
+    if asks and names and not (chosen or yes or dry_run):
+        chosen = _asked(known, names, own)
+    if chosen:
+        return f"Would set {_SETTING} = {chosen}." if dry_run else _set(environ, chosen)
+    first = next((OWN[agent] for agent in agents if agent in OWN), "claude")
+    return f"Notes are written without a model. To let one write them: memtool config set {_SETTING} {first}"
 
 
 def _asked(known: Settings, names: Sequence[str], own: str) -> str:

@@ -249,18 +249,8 @@ def save_memory(work: Workspace, memory: NewMemory) -> dict[str, Any]:
 def _memory(asked: SaveAsked) -> NewMemory:
     kind = asked.kind or (FACT if len(asked.content) <= LONGEST_FACT else KNOWLEDGE)
     text = asked.content if kind == FACT or not asked.summary else f"# {asked.summary}\n\n{asked.content}"
-    return NewMemory(
-        text,
-        kind=kind,
-        category=asked.category,
-        project=asked.project,
-        tags=tuple(asked.tags),
-        summary=asked.summary,
-        evidence=asked.evidence,
-        source=asked.source,
-        author=asked.author,
-        supersedes=asked.supersedes,
-    )
+    same = {"category", "project", "summary", "evidence", "source", "author", "supersedes"}
+    return NewMemory(text, kind=kind, tags=tuple(asked.tags), **asked.model_dump(include=same))
 
 
 def _expiry(work: Workspace, text: str) -> str:

@@ -8,6 +8,7 @@ import ctypes
 import gc
 import ipaddress
 import math
+import secrets
 import signal
 import socket
 import sys
@@ -18,19 +19,21 @@ import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from memtool.errors import BadSetting, MemtoolError
+from memtool.errors import BadSetting, MemtoolError, NotWritable
 from memtool.service.listener import only_process
 from memtool.service.process import parts_beside
-from memtool.service_client import Address, end_service, service_place
+from memtool.service_client import Address, ServicePlace, end_service, service_place
 from memtool.settings import service_token
+from memtool.vault.files import make_folder, write_over
+from memtool.vault.state import read_state
 from memtool.web.agent_server import MakeAgentApp
 from memtool.web.gate import Access, Gate
 from memtool.web.life import STOPPED, Life
-from memtool.web.token_file import find_token
 from memtool.workspace import OpenWorkspace, Workspace
 
 USUAL_PORT = 47_474
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
+SHORTEST_TOKEN = 16  # characters: a shorter one can be guessed
 
 
 def serve(
@@ -76,6 +79,36 @@ def serve(
         with stopped_by_signals(life), parts_beside(open_workspace, place, address, asks, life.stop) as known:
             started(known)
             run(gate, life, listener)
+
+
+def find_token(work: Workspace, place: ServicePlace) -> str:
+    """Return the token that requests must bring: `MEMTOOL_TOKEN`, else the one in the vault's token file, made once.
+
+    Raises:
+        BadSetting: `MEMTOOL_TOKEN` is too short, or no request can carry it.
+        NotWritable: the token file cannot be made.
+    """
+    given = service_token(work.environ)
+    if given and len(given) < SHORTEST_TOKEN:
+        raise BadSetting(
+            f"MEMTOOL_TOKEN has {len(given)} characters", hint=f"Use at least {SHORTEST_TOKEN} random characters."
+        )
+    if not (given.isascii() and given.isprintable()):
+        raise BadSetting("MEMTOOL_TOKEN cannot be sent in a header", hint="Use ASCII letters and digits.")
+    if given:
+        return given
+    with contextlib.suppress(OSError):
+        stored = read_state(place.path("token"), largest=4_096).decode("ascii", "replace").strip()
+        if len(stored) >= SHORTEST_TOKEN:
+            return stored
+    token = secrets.token_urlsafe(32)
+    try:
+        make_folder(place.folder)
+        place.path("token").unlink(missing_ok=True)  # with whatever permissions it had
+        write_over(place.path("token"), token.encode(), durable=False)
+    except OSError as error:
+        raise NotWritable(f"cannot write '{place.path('token')}': {error.strerror}") from None
+    return token
 
 
 def share_memory() -> None:

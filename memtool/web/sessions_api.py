@@ -49,17 +49,6 @@ SessionId = Annotated[
 Said = Annotated[str, Field(max_length=limits.QUERY)]
 
 
-class Status(NamedTuple):
-    """The progress of a session. *queue* is the state of its capture; empty if it is not in the queue."""
-
-    session_id: str
-    status: str
-    prompts: int
-    started_at: str
-    completed_at: str
-    queue: str
-
-
 class Prompt(NamedTuple):
     """A prompt, typed at the ISO 8601 time *at*; one from the client's own list is not redacted yet."""
 
@@ -119,8 +108,10 @@ def folder_of(work: Workspace, project: str, cwd: str) -> Path:
     return next(own, work.vault.path(area_folder(name)))
 
 
-def status_of(work: Workspace, session_id: str) -> Status:
-    """Return the progress of the session.
+def status_of(work: Workspace, session_id: str) -> dict[str, Any]:
+    """Return the progress of the session as the answer to a request.
+
+    Its `queue` is the state of its capture, empty if it is not in the queue; `queue_depth` is the length of the queue.
 
     Raises:
         SessionNotFound: it is unknown.
@@ -129,15 +120,16 @@ def status_of(work: Workspace, session_id: str) -> Status:
     if not records:
         raise SessionNotFound(session_id)
     ends = [record.get("timestamp", "") for record in records if record.get("subtype") == COMPLETED]
-    goes_on = not ends or records[-1].get("subtype") != COMPLETED
-    return Status(
-        session_id,
-        ACTIVE if goes_on else COMPLETED,
-        sum(1 for record in records if _typed(record)),
-        str(records[0].get("timestamp", "")),
-        "" if goes_on else str(ends[-1]),
-        _queued(work, session_id),
-    )
+    is_over = records[-1].get("subtype") == COMPLETED
+    return {
+        "session_id": session_id,
+        "status": COMPLETED if is_over else ACTIVE,
+        "prompts": sum(1 for record in records if _typed(record)),
+        "started_at": str(records[0].get("timestamp", "")),
+        "completed_at": str(ends[-1]) if is_over else "",
+        "queue": _queued(work, session_id),
+        "queue_depth": len(Queue(work.vault).waiting()),
+    }
 
 
 def last_folder(work: Workspace, session_id: str) -> Path:
@@ -245,7 +237,7 @@ def add_session_calls(app: FastAPI, open_workspace: OpenWorkspace) -> None:
     def answer(work: Workspace, session_id: str, *, kept: bool, status: int = 202) -> JSONResponse:
         if not kept:
             return JSONResponse({"session_id": session_id, "status": "skipped", "reason": "capturing is off here"})
-        return JSONResponse(status_of(work, session_id)._asdict() | {"queue_depth": _depth(work)}, status)
+        return JSONResponse(status_of(work, session_id), status)
 
     @app.post(
         "/api/session/init",
@@ -313,21 +305,16 @@ def add_session_calls(app: FastAPI, open_workspace: OpenWorkspace) -> None:
         openapi_extra=example(_STATUS),
     )
     def status(session_id: Annotated[str, Query(min_length=1, max_length=limits.NAME)]) -> dict[str, Any]:
-        work = open_workspace(None)
-        return status_of(work, session_id)._asdict() | {"queue_depth": _depth(work)}
+        return status_of(open_workspace(None), session_id)
 
 
 def _keep_parts(work: Workspace, asked: SummaryAsked) -> None:
     """Keep the parts of a summary; its request becomes the prompt of a session without prompts."""
-    if asked.request and not status_of(work, asked.session_id).prompts:
+    if asked.request and not status_of(work, asked.session_id)["prompts"]:
         record_event(work, "UserPromptSubmit", asked.session_id, prompt=asked.request)
     parts = {name: text for name, text in asked.model_dump(include=set(SUMMARY_PARTS)).items() if text}
     if parts:
         record_summary(work, asked.session_id, parts)
-
-
-def _depth(work: Workspace) -> int:
-    return len(Queue(work.vault).waiting())
 
 
 def _absolute(cwd: str) -> Path:
