@@ -314,10 +314,9 @@ def test_the_command_of_the_driver_survives_odd_paths(monkeypatch: pytest.Monkey
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [1, 2])
-def test_a_hundred_changes_on_each_side_in_any_order_are_all_there_once(tmp_path: Path, seed: int) -> None:
+def test_a_hundred_changes_on_each_side_in_any_order_are_all_there_once(tmp_path: Path) -> None:
     """Two machines capture and change facts at random, and synchronise at random."""
-    chance = random.Random(seed)
+    chance = random.Random(1)
     machines = TwoMachines(tmp_path)
     wanted: set[tuple[str, str, str]] = set()
     made: set[str] = set()
