@@ -342,13 +342,6 @@ def test_a_sweep_leaves_the_session_alone_that_has_just_begun(desk: Desk) -> Non
     assert desk.drain().captured == ()
 
 
-def test_a_sweep_leaves_old_transcripts_to_the_import(desk: Desk) -> None:
-    path = write_transcript(desk.home / "projects" / "p" / "old.jsonl", TALK)
-    desk.now = desk.now.fromtimestamp(path.stat().st_mtime + 8 * 86_400, desk.now.tzinfo)
-    desk.queue.put(Job(SWEEP, str(desk.home / "projects"), event="SessionStart"))
-    assert desk.drain().captured == ()
-
-
 class Model:
     """Stands in for the chain of models: how often it was *asked*, and the *turns* that it was shown last."""
 
@@ -611,22 +604,6 @@ def test_what_git_refuses_is_committed_later(vault: Vault, monkeypatch: pytest.M
                 commit_noted(vault, "notes")
     commit_noted(vault, "notes")
     assert tell(vault.root, "status", "--porcelain") == ""
-
-
-@pytest.mark.parametrize("separator", ["\u2028", "\x85", "\x0b"])
-def test_a_path_is_a_line_whatever_stands_in_it(vault: Vault, separator: str) -> None:
-    write(vault, f"商{separator}店.md")
-    commit_noted(vault, "notes")
-    assert tell(vault.root, "status", "--porcelain") == ""
-
-
-def test_without_a_repository_nothing_stays_noted(tmp_path: Path) -> None:
-    (tmp_path / "memtool.toml").touch()
-    vault = Vault(tmp_path)
-    note_uncommitted(vault, ["a.md"])
-    (tmp_path / ".memtool" / "uncommitted.taken").write_text("b.md\n")
-    commit_noted(vault, "notes")
-    assert not list(vault.state_path.glob("uncommitted*"))
 
 
 def test_a_folder_in_place_of_what_was_taken_is_a_sentence(vault: Vault) -> None:

@@ -271,12 +271,6 @@ def test_a_line_that_is_none_is_passed_over(tmp_path: Path, line: str) -> None:
     assert [one.session_id for one in read_history(tmp_path / "history.jsonl", lambda: unchanged)] == ["b"]
 
 
-def test_a_list_that_is_missing_is_empty(tmp_path: Path) -> None:
-    assert read_history(tmp_path / "history.jsonl", lambda: unchanged) == []
-    (tmp_path / "history.jsonl").mkdir()
-    assert read_history(tmp_path / "history.jsonl", lambda: unchanged) == []
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("settings", "leaving"),

@@ -63,11 +63,6 @@ def test_where_one_of_them_is_missing_nothing_is_claimed(nothing: dict[str, obje
     assert mended(**nothing) == []  # type: ignore[arg-type]
 
 
-def test_a_check_that_fails_again_is_not_mended() -> None:
-    runs = (Run(TESTS, ERROR), Run(TESTS, after=1), Run(TESTS, ERROR, after=1))
-    assert fixes_in([Turn(messages=(SAID,), runs=runs, edits=(EDIT,))]) == []
-
-
 def test_what_every_command_prints_is_no_error_of_one() -> None:
     noise = "Exit code 1\nError processing line 1 of matplotlib.pth: module 'x' cannot be imported"
     runs = (Run("pytest a", noise), Run(TESTS, noise), Run(TESTS, after=1))

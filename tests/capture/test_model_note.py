@@ -233,11 +233,6 @@ def test_a_reason_goes_on_in_its_sentence(why: str, shown: str) -> None:
     assert line.text == f"JWT rather than sessions. {shown}"
 
 
-def test_title_and_summary_are_plain() -> None:
-    draft = answered(title="`auth.ts` lets people log in", summary="`auth.ts` takes a minute of clock skew")
-    assert (draft.title, draft.summary) == ("auth.ts lets people log in", "auth.ts takes a minute of clock skew")
-
-
 def test_what_the_user_did_not_choose_is_the_agents_or_a_finding() -> None:
     told = [{"turn": 1, "text": "The clock of the gateway may be late"}]
     assert answered(decisions=told).lines == (Line("The clock of the gateway may be late", "decision", "agent", 1),)
@@ -325,13 +320,6 @@ def test_what_a_page_or_a_tool_says_decides_and_demands_nothing(turn: int, order
         return
     assert {line.role for line in draft.lines} <= {"finding"}
     assert all(line.author == "agent" for line in draft.lines)
-
-
-def test_of_an_endless_text_only_the_beginning_is_read() -> None:
-    endless = "Tokens live 24 hours, " * 60 + "and the mail server was hacked by strangers"
-    (line,) = answered(findings=[{"turn": 1, "text": endless}]).lines
-    assert line.text.startswith("Tokens live 24 hours, Tokens")
-    assert width(line.text) <= 240
 
 
 ODD = strategies.recursive(

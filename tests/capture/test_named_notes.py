@@ -262,12 +262,6 @@ def captured(text: str) -> str:
     return add_sessions(add_entries(text, [SECOND]), [(SESSION, True)])
 
 
-def test_without_words_of_the_owner_there_is_nothing_to_keep() -> None:
-    before = render_daily(DAY, [FIRST])
-    assert own_words(captured(before), before) is None
-    assert own_words(captured(render_daily(DAY)), None) is None
-
-
 @pytest.mark.parametrize("end", ["\n## Meine Notizen\n\nRing back Frau Ahlers.\n", "\n下午给王工回电话。\n"])
 def test_what_the_owner_wrote_is_kept_without_the_latest_lines(end: str) -> None:
     before = render_daily(DAY, [FIRST])
@@ -280,14 +274,6 @@ def test_what_the_owner_wrote_is_kept_without_the_latest_lines(end: str) -> None
     new = own_words(captured(render_daily(DAY) + end), None)
     assert new is not None
     assert "登录.ts" not in new
-
-
-def test_words_below_a_line_of_memtool_are_its_owners() -> None:
-    before = render_daily(DAY, [FIRST])
-    own = own_words(captured(before.replace("`auth.ts`\n", "`auth.ts`\n  why not jwt.ts?\n")), before)
-    assert own is not None
-    assert "why not jwt.ts?" in own
-    assert "登录.ts" not in own
 
 
 def subjects(vault: Vault) -> list[str]:

@@ -45,12 +45,6 @@ def test_the_clients_own_summary_is_kept_by_the_jobs_that_follow(queue: Queue) -
     assert queue.waiting()[0].compaction == "摘要"
 
 
-def test_a_job_that_was_done_is_gone(queue: Queue) -> None:
-    queue.put(JOB)
-    queue.finish(begun(queue, JOB))
-    assert queue.waiting() == []
-
-
 def test_a_job_that_came_anew_meanwhile_stays(queue: Queue) -> None:
     queue.put(JOB)
     first = begun(queue, JOB)
@@ -155,13 +149,6 @@ def test_a_job_that_comes_while_the_older_one_is_given_up_is_done(queue: Queue) 
     assert [job.tries for job in queue.waiting()] == [1]
 
 
-def test_the_clients_own_summary_is_kept_after_a_worker_has_begun(queue: Queue) -> None:
-    queue.put(JOB._replace(compaction="摘要"))
-    begun(queue, queue.waiting()[0])
-    queue.put(JOB)
-    assert [job.compaction for job in queue.waiting()] == ["摘要"]
-
-
 @pytest.mark.parametrize("link", [".memtool", ".memtool/queue", ".memtool/queue/new"])
 def test_a_queue_that_leads_elsewhere_is_neither_read_nor_written(queue: Queue, tmp_path: Path, link: str) -> None:
     queue.put(JOB)
@@ -186,13 +173,6 @@ def test_there_is_one_worker_at_a_time(tmp_path: Path) -> None:
 
 LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 ENTRY = LogEntry("2026-02-10T14:30:00+01:00", ERROR, "Stop", "the disk is full 磁盘已满")
-
-
-def test_what_was_written_is_read(tmp_path: Path) -> None:
-    log([tmp_path], ENTRY)
-    log([tmp_path], ENTRY._replace(level=NOTE, at="2026-02-11T14:30:00+01:00"))
-    assert read_log([tmp_path], LONG_AGO) == [ENTRY, ENTRY._replace(level=NOTE, at="2026-02-11T14:30:00+01:00")]
-    assert len(read_log([tmp_path], datetime(2026, 2, 11, tzinfo=UTC))) == 1
 
 
 def test_an_entry_is_one_line(tmp_path: Path) -> None:
@@ -307,19 +287,7 @@ def test_what_names_no_session_is_over_when_something_was_captured_since(vault: 
     assert sorted(problems(vault)[0]) == ["again", "triggers"]
 
 
-@pytest.mark.parametrize("message", ["two: the disk is full", "the notes were written, but not committed: x", "x"])
-def test_what_nobody_made_good_stands(vault: Vault, message: str) -> None:
-    put(vault, 1, "worker", message)
-    assert problems(vault) == ([message], [])
-
-
 RECORD = Record(7, 400, 99, 2, "sessions/2026-02-10-支付.md", 1.5, owed=True)
-
-
-def test_a_record_is_read_as_it_was_written(vault: Vault) -> None:
-    assert read_record(vault, "one") == Record()
-    write_record(vault, "one", RECORD)
-    assert read_record(vault, "one") == RECORD
 
 
 OLDER = {"size": 7, "digest": "0a", "provider": "extractive", "model_at": 0.0, "owed": False, "base": "# x"}

@@ -155,21 +155,6 @@ def test_a_last_prompt_without_an_answer_is_open_unless_only_prompts_are_left() 
     assert lines(write_by_rules(turns), "open") == [f"not answered: {ASKED}"]
 
 
-@pytest.mark.parametrize("typed", ["k", "ok good to know", "nickel merci", "好的，知道了"])
-def test_a_last_word_of_thanks_is_not_open(typed: str) -> None:
-    assert lines(write_by_rules([worked(ASKED, NIGHTLY), Turn(typed=typed)]), "open") == []
-
-
-def test_an_order_that_was_begun_and_not_finished_is_open() -> None:
-    turns = [worked(ASKED, NIGHTLY), Turn(typed="Now delete the drafts, too", runs=(Run("ls"),))]
-    assert lines(write_by_rules(turns), "open") == ["not answered: Now delete the drafts, too"]
-
-
-def test_a_short_last_question_is_open() -> None:
-    assert lines(write_by_rules([worked(ASKED, NIGHTLY), Turn(typed="为什么？")]), "open") == ["not answered: 为什么？"]
-    assert lines(write_by_rules([Turn(typed=ASKED)]), "open") == []
-
-
 def test_a_finished_session_has_no_open_end() -> None:
     assert lines(write_by_rules([worked(ASKED, NIGHTLY)]), "open") == []
 

@@ -42,7 +42,6 @@ from memtool.vault.sources import (
     last_removal,
     list_sources,
     remove_source,
-    source_ref,
     trim_sources,
 )
 
@@ -94,16 +93,6 @@ def test_the_same_source_is_the_same_bytes_for_its_owner_only(vault: Vault) -> N
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert [stat.S_IMODE(folder.stat().st_mode) for folder in (path.parent, path.parent.parent)] == [0o700, 0o700]
     assert path.stat().st_mtime == NOW.timestamp()
-
-
-def test_a_source_stays_in_the_year_of_the_first_day(vault: Vault) -> None:
-    write_source(vault, SOURCE, NOW)
-    later = NOW.replace(year=2027)
-    assert write_source(vault, SOURCE._replace(started_at=later), later) == "transcripts/2026/one.jsonl.gz"
-    assert source_ref(vault, "一个") == ""
-    assert write_source(vault, SOURCE._replace(session_id="一个", started_at=later), later).startswith(
-        "transcripts/2027/id-"
-    )
 
 
 @pytest.mark.parametrize(

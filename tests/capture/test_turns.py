@@ -135,13 +135,6 @@ def weight(steps: list[Step]) -> int:
     return sum(len(step.text) + len(step.error) + len(step.file) for step in steps)
 
 
-def test_few_steps_stay_as_they_are() -> None:
-    steps = Steps()
-    numbers = [steps.add(step) for step in KINDS.values()]
-    assert list(steps) == list(KINDS.values())
-    assert steps.last() == (numbers[-1], KINDS["edit"])
-
-
 def test_a_step_is_changed_by_its_number() -> None:
     steps = Steps()
     number = steps.add(KINDS["run"])

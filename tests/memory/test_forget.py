@@ -7,7 +7,7 @@ from desk import SHOP, Desk
 from notes import line_of, note_of, said_as, text_of
 from trees import write
 
-from memtool.errors import BrokenVaultFile, MemtoolError, NoteNotFound, UsageError
+from memtool.errors import BrokenVaultFile, NoteNotFound, UsageError
 from memtool.history.changes import find_change
 from memtool.history.undoing import undo
 from memtool.recall.given import PROMPT, GivenLine, Giving, keep_giving
@@ -51,13 +51,6 @@ def test_a_note_is_marked_as_archived_and_keeps_every_other_byte(desk: Desk, nam
     assert desk.read(done.memory.path) == before.replace("project: shop\n", "project: shop\nstatus: archived\n")
     assert desk.find("雪花算法") == []
     assert desk.find("雪花算法", archived=True) == [done.memory.path]
-
-
-@pytest.mark.slow
-def test_a_note_without_front_matter_gets_one(desk: Desk) -> None:
-    (desk.vault.root / "loose.md").write_text("# Loose\r\n\r\nwords\r\n", newline="")
-    desk.forget("loose")
-    assert desk.read("loose.md") == "---\r\nstatus: archived\r\n---\r\n# Loose\r\n\r\nwords\r\n"
 
 
 @pytest.mark.slow
@@ -106,14 +99,6 @@ def test_what_cannot_be_named_is_said(desk: Desk) -> None:
             desk.forget(f"{done.memory.path}:{lines}")
 
 
-@pytest.mark.slow
-def test_a_superseded_fact_is_left_as_it_is(desk: Desk) -> None:
-    old = desk.remember("Access tokens live 24 hours.")
-    desk.remember("Access tokens live 15 minutes.", supersedes=old.memory.id)
-    with pytest.raises(MemtoolError, match="superseded by"):
-        desk.forget(old.memory.id)
-
-
 def test_facts_without_an_id_of_their_own_are_said(desk: Desk) -> None:
     path = desk.vault.root / "areas" / "global" / "facts.json"
     fact = {"fact": "x", "evidence": "y", "timestamp": "2026-02-10", "status": "active", "category": "general"}
@@ -148,14 +133,6 @@ def test_a_purged_fact_is_gone_and_the_others_stay(desk: Desk) -> None:
     assert desk.git("log", "-1", "--format=%s").strip() == f"forget: {done.memory.id}, for good"
     assert forgotten.kept.commit
     assert desk.find("4711", everything=True) == []
-
-
-@pytest.mark.slow
-def test_an_archived_fact_can_be_purged_too(desk: Desk) -> None:
-    done = desk.remember("The API listens on port 8080.")
-    desk.forget(done.memory.id)
-    assert desk.forget(done.memory.id, purge=True).changed
-    assert desk.facts() == ()
 
 
 def test_a_purged_session_is_not_listed_by_its_days_any_more(desk: Desk) -> None:

@@ -1,9 +1,7 @@
 from __future__ import annotations
 
-from hypothesis import given, strategies as st
-
 from memtool.memory.fact_book import Span, hashes_of, missing_spans
-from memtool.vault.sessions import hash_of_words, lines_of
+from memtool.vault.sessions import lines_of
 
 NOTE = """# the login fails in Safari → fixed in jwt.ts
 
@@ -26,8 +24,3 @@ def test_a_reworded_statement_and_a_lost_session_are_missing() -> None:
     notes = {"3f2a9c": hashes_of(lines_of(NOTE))}
     spans = [Span("3f2a9c", "sometimes table-driven tests").as_field(), Span("other#2", "保留旧的 cookie").as_field()]
     assert missing_spans(spans, notes) == ["3f2a9c", "other#2"]
-
-
-@given(st.text())
-def test_marks_and_white_space_do_not_count(text: str) -> None:
-    assert hash_of_words(f' "{text}"\n') == hash_of_words(text)

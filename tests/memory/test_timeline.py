@@ -170,20 +170,6 @@ def test_each_event_says_who_and_what_and_where(desk: Desk) -> None:
     assert (old.text, old.status) == ("旧的", "superseded")
 
 
-@pytest.mark.parametrize("asked", ["quagga", "8443", "!!!", "\ud800"])
-def test_what_bears_no_date_is_not_found(desk: Desk, asked: str) -> None:
-    with pytest.raises(NoteNotFound):
-        around(desk, asked)
-
-
-def test_an_empty_vault_has_no_past(tmp_path: Path) -> None:
-    (tmp_path / "vault").mkdir()
-    (tmp_path / "vault" / "memtool.toml").touch()
-    desk = Desk(open_vault(tmp_path / "vault"))
-    assert around(desk) == Timeline(())
-    assert around(desk, "2026-02-09") == Timeline(())
-
-
 def test_a_file_that_changes_meanwhile_costs_its_minutes_only(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     def gone(path: Path, _: int) -> bytes:
         raise FileNotFoundError(path)

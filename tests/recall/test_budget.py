@@ -49,11 +49,6 @@ def test_the_order_is_that_of_importance(given_parts: list[BlockPart], budget: i
     assert all(chosen.title in waiting for chosen in fit(given_parts, budget))
 
 
-def test_all_is_given_whole_where_there_is_room() -> None:
-    both = [part("a", ["one", "two"], ["one"]), part("b", ["three"])]
-    assert "\n\n".join(map(render, fit(both, 100))) == "## a (a.md)\none\ntwo\n\n## b (b.md)\nthree"
-
-
 def test_a_part_is_given_at_the_highest_level_that_fits() -> None:
     levels = part("a", ["x" * 400], ["x" * 200], ["x" * 40])
     for budget, size in ((150, 400), (80, 200), (40, 40)):
@@ -77,7 +72,3 @@ def test_the_least_important_parts_are_the_first_to_go() -> None:
 def test_a_large_part_leaves_the_others_their_shares() -> None:
     chosen = fit([part("a", ["x" * 80] * 100), part("b", ["y" * 80] * 100)], 400)
     assert [len(found.lines) > 1 for found in chosen] == [True, True]
-
-
-def test_a_line_says_where_it_stands() -> None:
-    assert str(BlockLine("- tea", "a.md:3", "line 3")) == "- tea [line 3]"

@@ -40,11 +40,6 @@ def test_a_block_says_what_it_is_before_anything_else() -> None:
     assert (empty, body) == ("", "Tea is green.")
 
 
-@pytest.mark.parametrize("body", ["", " \n "])
-def test_nothing_is_not_framed(body: str) -> None:
-    assert framed(body, event="prompt") == ""
-
-
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
@@ -119,12 +114,6 @@ def test_a_block_is_closed_once_whatever_is_in_it(text: str) -> None:
 
 
 @pytest.mark.slow
-def test_a_megabyte_of_brackets_takes_no_time_to_speak_of() -> None:
-    for piece in ("<", "< ", "<a", "&lt;", "‹a", "</", "- ", "#"):
-        assert tags_in(defused(piece * 100_000)) == []
-
-
-@pytest.mark.slow
 @given(st.lists(st.tuples(st.sampled_from(["sessions/a.md", "sessions/b.md"]), st.text(max_size=30)), max_size=40))
 def test_each_line_has_a_short_id_of_its_own_and_keeps_it(lines: list[tuple[str, str]]) -> None:
     ids: dict[str, int] = {}
@@ -139,11 +128,6 @@ def test_two_lines_never_share_an_id_in_a_session() -> None:
     assert line_id({first: 0}, "a.md", "令牌") != first
     assert line_id({}, "a.md", "> - 令牌…") == first
     assert line_id({}, "b.md", "令牌") != first
-
-
-@pytest.mark.parametrize("text", ["auth", "jwt2", "k3f", "k3f99", "K3F9", "k3e9", "", "令牌令牌"])
-def test_what_has_another_form_is_no_short_id(text: str) -> None:
-    assert not is_line_id(text)
 
 
 def test_a_chinese_vault_has_its_frames_in_chinese() -> None:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from pathlib import Path
@@ -40,12 +39,6 @@ def test_a_ledger_is_read_as_it_was_written(folder: Path) -> None:
     write_ledger(folder, "3f2a9c", ledger)
     assert read_ledger(folder, "3f2a9c") == ledger
     assert [path.name for path in file_of(folder).parent.iterdir()] == ["3f2a9c.json"]
-
-
-def test_two_sessions_have_two_ledgers(folder: Path) -> None:
-    write_ledger(folder, "one", Ledger(1))
-    write_ledger(folder, "two", Ledger(2))
-    assert (read_ledger(folder, "one").turn, read_ledger(folder, "two").turn) == (1, 2)
 
 
 @pytest.mark.parametrize("session_id", ["../../MEMORY", "a/b", "CON", "会话", "\udc80", "x" * 300, "\0"])
@@ -138,13 +131,6 @@ def test_where_the_vault_cannot_be_written_ledgers_lie_in_the_cache(vault: Vault
     assert not file_of(folder).exists()
 
 
-def test_clearing_forgets_everything(folder: Path) -> None:
-    write_ledger(folder, "3f2a9c", Ledger(5, {"a": 5}, {"a": 5}, 4, "block", {"MEMORY.md": "0a"}))
-    clear_ledger(folder, "3f2a9c")
-    clear_ledger(folder, "3f2a9c")
-    assert not file_of(folder).exists()
-
-
 NOW = 1_800_000_000.0
 
 
@@ -181,11 +167,6 @@ def test_sweeping_removes_only_ledgers(folder: Path) -> None:
     sweep_ledgers(folder, NOW)
     assert (folder / "README.txt").exists()
     assert (folder / "folder.json").exists()
-
-
-def test_a_ledger_is_plain_json(folder: Path) -> None:
-    write_ledger(folder, "3f2a9c", Ledger(1, {"解密.md": 1}))
-    assert json.loads(file_of(folder).read_bytes())["given"] == {"解密.md": 1}
 
 
 def test_a_ledger_that_cannot_be_removed_does_not_end_the_sweep(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

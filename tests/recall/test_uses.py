@@ -30,11 +30,6 @@ def test_uses_are_counted_by_key(tmp_path: Path) -> None:
     assert read_uses(tmp_path, []) == {}
 
 
-def test_where_nothing_was_counted_nothing_is_made(tmp_path: Path) -> None:
-    assert read_uses(tmp_path, ["a"]) == {}
-    assert list(tmp_path.iterdir()) == []
-
-
 @pytest.mark.slow
 def test_several_processes_lose_few_counts_and_damage_nothing(tmp_path: Path) -> None:
     running = [subprocess.Popen([sys.executable, "-c", COUNT, str(tmp_path)]) for _ in range(4)]
@@ -69,11 +64,6 @@ def test_a_symlink_is_not_followed_and_a_folder_is_no_problem(tmp_path: Path) ->
     (tmp_path / "folder" / "uses.sqlite").mkdir(parents=True)
     count_uses(tmp_path / "folder", ["a"])
     count_uses(tmp_path / "gone", ["a"])
-
-
-def test_a_key_that_is_no_unicode_is_counted(tmp_path: Path) -> None:
-    count_uses(tmp_path, ["\udc80.md"])
-    assert (tmp_path / USES).exists()
 
 
 def test_a_line_that_arrived_ten_times_and_was_never_used_is_seldom_used(tmp_path: Path) -> None:

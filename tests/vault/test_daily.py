@@ -69,10 +69,6 @@ def test_an_edit_in_the_same_minute_joins_its_line() -> None:
     assert text == NOTE.replace("`middleware/jwt.ts`", "`middleware/jwt.ts`, `新.ts`")
 
 
-def test_an_edit_that_is_there_already_changes_nothing() -> None:
-    assert add_entry(NOTE, DailyEntry("14:30", "shop", ("middleware/jwt.ts",))) == NOTE
-
-
 @pytest.mark.parametrize(("minute", "line"), [("09:00", 8), ("14:30", 9), ("14:59", 10), ("23:59", 11)])
 def test_a_late_entry_finds_its_place_in_time(minute: str, line: int) -> None:
     lines = add_entry(NOTE, DailyEntry(minute, "other", ("x",))).split("\n")
@@ -95,19 +91,10 @@ def test_windows_line_ends_are_kept() -> None:
     assert listed_entries(text)[2] == DailyEntry("14:31", "shop", ("b.ts",))
 
 
-def test_a_file_that_lacks_its_last_line_end_gets_one() -> None:
-    assert add_entry("# My day", ENTRIES[0]).startswith("# My day\n- 14:30")
-    assert add_entry(NOTE.rstrip("\n"), DailyEntry("16:00", "", ("x",))) == NOTE + "- 16:00: `x`\n"
-
-
 def test_a_name_cannot_break_out_of_its_line() -> None:
     entry = DailyEntry("14:30", "a**b\n# c", ("x`, `y\n- 15:00: `z`\x00\ud800",))
     (parsed,) = listed_entries(add_entry("", entry))
     assert parsed == DailyEntry("14:30", "ab # c", ("x', 'y - 15:00: 'z'",))
-
-
-def test_an_entry_without_files_is_none() -> None:
-    assert add_entry(NOTE, DailyEntry("16:00", "shop", (" ", ""))) == NOTE
 
 
 def test_a_remark_below_an_entry_stays_below_it() -> None:
@@ -269,14 +256,6 @@ def test_entries_and_sessions_stay_together_and_in_order(added: list[DailyEntry 
     times = [session.minute for session in listed_sessions(listed)]
     assert times == sorted(times)
     assert len(times) == len({one.session_id for one in added if isinstance(one, DailySession)})
-
-
-@pytest.mark.slow
-@given(sessions, st.text())
-def test_listing_twice_is_listing_once(session: DailySession, start: str) -> None:
-    text = add_session(start, session)
-    assert add_session(text, session) == text
-    assert start.rstrip() in text
 
 
 OWNERS = [

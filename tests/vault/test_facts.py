@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given, strategies as st
 
-from memtool.errors import BrokenVaultFile, MemtoolError, NoteChanged, NoteNotFound, OutsideVault, UsageError
+from memtool.errors import BrokenVaultFile, MemtoolError, NoteNotFound, OutsideVault, UsageError
 from memtool.vault.fact_rules import RULES, SCHEMA_PATH, STATUSES
 from memtool.vault.facts import (
     NO_FACTS,
@@ -272,12 +272,6 @@ def test_what_came_to_its_end_is_not_superseded_again() -> None:
         archive(facts, "a")
 
 
-def test_archiving_twice_is_archiving_once() -> None:
-    once = archive((make("a"), make("b")), "a")
-    assert [fact.status for fact in once] == ["archived", "active"]
-    assert archive(once, "a") == once
-
-
 def test_an_id_is_given_once() -> None:
     with pytest.raises(UsageError, match="there is a fact 'a' already"):
         add((make("a"),), make("a"))
@@ -359,13 +353,6 @@ def test_in_our_own_formatting_a_change_is_one_line_of_the_diff() -> None:
     assert changed == ['-       "status": "active",', '+       "status": "archived",']
 
 
-@pytest.mark.parametrize("indent", [2, 4, "\t"])
-def test_so_it_is_in_the_formatting_of_other_tools(indent: int | str) -> None:
-    text = json.dumps({"facts": [RAW, RAW | {"id": "b", "tags": ["x", "y"]}]}, indent=indent, ensure_ascii=False)
-    after = render_facts(archive(parse_facts(text).facts, "b"), parse_facts(text))
-    assert sum(line[0] in "-+" for line in difflib.ndiff(text.split("\n"), after.split("\n"))) == 2
-
-
 def test_a_new_fact_follows_the_style_of_the_last() -> None:
     on_lines = '{"facts": [\n\t{"id": "a", "fact": "f"}\n]}'
     file = parse_facts(on_lines)
@@ -421,28 +408,6 @@ def test_a_foreign_fact_with_old_faults_can_be_superseded_and_loses_nothing(vaul
     assert (broken, new["supersedes"]) == (5, "fact-001")
 
 
-def test_no_change_is_no_write(vault: Vault) -> None:
-    path = vault.path("areas/global/facts.json")
-    stamp = path.stat().st_mtime_ns
-    assert update_facts(vault, "areas/global/facts.json", lambda facts: facts).text == NO_FACTS
-    assert path.stat().st_mtime_ns == stamp
-    update_facts(vault, REF, lambda facts: facts)
-    assert not vault.path(REF).exists()
-
-
-def test_a_stale_writer_loses(vault: Vault) -> None:
-    path = vault.path("areas/global/facts.json")
-    of_the_editor = render_facts([make("theirs")])
-
-    def change_beside_an_editor(facts: tuple[Fact, ...]) -> tuple[Fact, ...]:
-        path.write_text(of_the_editor)
-        return add(facts, make("ours"))
-
-    with pytest.raises(NoteChanged):
-        update_facts(vault, "areas/global/facts.json", change_beside_an_editor)
-    assert path.read_text() == of_the_editor
-
-
 def test_a_file_outside_the_vault_is_not_touched(vault: Vault, tmp_path: Path) -> None:
     (tmp_path / "facts.json").write_text(NO_FACTS)
     vault.path("areas/out.json").symlink_to(tmp_path / "facts.json")
@@ -483,14 +448,6 @@ def test_several_processes_add_facts_and_none_is_lost(vault: Vault) -> None:
     file = parse_facts(vault.path("areas/global/facts.json").read_text())
     assert {fact.id for fact in file.facts} == {f"{writer}-{n}" for writer in range(3) for n in range(5)}
     assert not file.problems
-
-
-def test_tags_and_anchors_are_written_as_lists(vault: Vault) -> None:
-    new = Fact(
-        id="a", fact="x", evidence="y", timestamp="2026-02-10", tags=("auth", "支付"), anchors=({"path": "a.py"},)
-    )
-    file = update_facts(vault, "areas/global/facts.json", lambda facts: add(facts, new))
-    assert file.facts == (new,)
 
 
 def test_a_fact_that_stands_already_can_take_the_place_of_another() -> None:

@@ -19,7 +19,6 @@ from memtool.vault.files import (
     content_hash,
     find_leftovers,
     hash_of,
-    make_folder,
     read_content,
     read_head,
     read_text,
@@ -106,12 +105,6 @@ def test_a_file_that_is_gone_is_not_brought_back(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_hash_that_comes_back_is_good_for_the_next_write(tmp_path: Path) -> None:
-    first = replace(tmp_path / "a.md", OLD, expected=None)
-    replace(tmp_path / "a.md", NEW, expected=first)
-    assert read_text(tmp_path / "a.md") == (NEW, content_hash(NEW.encode()))
-
-
 @pytest.mark.slow
 @given(st.text())
 def test_any_text_comes_back_as_it_was_written(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
@@ -165,12 +158,6 @@ def test_what_cannot_be_a_file_is_refused(tmp_path: Path, ref: str) -> None:
         replace(tmp_path / ref, NEW, expected=None)
 
 
-def test_a_name_as_long_as_the_system_allows_can_be_written(tmp_path: Path) -> None:
-    path = tmp_path / f"{'长' * 84}.md"
-    replace(path, NEW, expected=None)
-    assert path.read_text() == NEW
-
-
 def test_a_symlink_stays_one_and_its_target_gets_the_text(tmp_path: Path) -> None:
     (tmp_path / "target.md").write_text(OLD)
     (tmp_path / "link.md").symlink_to("target.md")
@@ -204,17 +191,6 @@ def test_a_kill_at_any_point_leaves_the_old_or_the_new_text(tmp_path: Path, when
     assert len(codes) > 4
     assert set(texts) == {OLD, NEW}
     assert texts == sorted(texts, key=[OLD, NEW].index)  # it is the old one up to a moment, and then the new one
-
-
-def test_a_folder_that_stands_keeps_its_mode(tmp_path: Path) -> None:
-    (tmp_path / "shared").mkdir(mode=0o755)
-    make_folder(tmp_path / "shared" / "mine")
-    assert (mode_of(tmp_path / "shared"), mode_of(tmp_path / "shared" / "mine")) == (0o755, 0o700)
-
-
-def test_the_hash_of_nothing_is_none(tmp_path: Path) -> None:
-    assert hash_of(tmp_path / "a.md") is None
-    assert content_hash(b"") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
 
 def test_a_change_is_made_anew_where_an_editor_was_quicker(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import itertools
 import os
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -86,13 +85,6 @@ def root(tmp_path: Path) -> Path:
     (root / "memtool.toml").touch()
     (tmp_path / "secret.md").write_text("secret")
     return root
-
-
-@pytest.mark.parametrize(
-    "ref", ["a.md", "./a.md", "x/../a.md", "new/folder/b.md", "", "~", "~/a.md", "a\nb.md", "笔记.md"]
-)
-def test_a_path_in_the_vault_is_given_back(root: Path, ref: str) -> None:
-    assert Vault(root).path(ref) == root / ref
 
 
 @pytest.mark.parametrize(
@@ -263,19 +255,6 @@ def test_a_pipe_in_place_of_the_index_does_not_hang(root: Path) -> None:
     os.mkfifo(root / ".memtool" / "index" / "current")
     with pytest.raises(OSError, match="symlink"):
         make_state_folder(root / ".memtool")
-
-
-@pytest.mark.slow
-def test_folders_within_folders_do_no_harm(root: Path) -> None:
-    make_state_folder(root / ".memtool" / "queue")
-    deep = list(itertools.accumulate(["d"] * 700, Path.__truediv__, initial=root / ".memtool" / "queue"))[1:]
-    for folder in deep:
-        folder.mkdir()
-    try:
-        make_state_folder(root / ".memtool" / "queue")
-    finally:
-        for folder in reversed(deep):  # whoever tidies up might not get down there
-            folder.rmdir()
 
 
 def test_what_is_derived_is_ignored_by_git(root: Path) -> None:

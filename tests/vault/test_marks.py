@@ -49,10 +49,6 @@ def test_a_fact_that_quotes_the_comments_does_not_tear_the_section() -> None:
     assert with_generated(first, "- two") == with_generated(TEXT, "- two")
 
 
-def test_line_ends_are_kept() -> None:
-    assert "\n" not in with_generated("a\r\n", "- one\n- two").replace("\r\n", "")
-
-
 @pytest.mark.slow
 @example("\r", "-")
 @given(st.text().filter(lambda text: "memtool:" not in text), st.text(alphabet="ab-\n ").filter(str.strip))

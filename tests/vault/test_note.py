@@ -49,11 +49,6 @@ def test_a_note_has_fields_and_a_body() -> None:
     assert (parsed.body, parsed.body_line, parsed.text) == ("\n# JWT\n\nBecause.\n", 5, text)
 
 
-def test_a_note_without_front_matter_is_a_good_note() -> None:
-    assert note("# 标题\n") == Note("notes/a.md", "# 标题\n")
-    assert note("") == Note("notes/a.md", "")
-
-
 def test_every_scalar_is_the_text_its_owner_wrote() -> None:
     matter = "a: 01234\nb: no\nc: 2026-02-10\nd: 1e3\ne: ~\nf:\ng: 'x'\nh: \"\\u89e3\"\ni: 0x1F\n好: 是"
     assert fields(matter) == {
@@ -67,10 +62,6 @@ def test_values_of_several_lines_nested_ones_and_unknown_fields_are_kept() -> No
     assert fields(matter) == {"summary": "one\n\ntwo\n", "sources": ["a", {"b": {"c": ["d"]}}], "zettel": "42"}
 
 
-def test_of_two_fields_with_one_name_the_last_counts() -> None:
-    assert fields("a: 1\na: 2") == {"a": "2"}
-
-
 def test_a_byte_order_mark_and_windows_line_ends_change_nothing() -> None:
     parsed = note("\ufeff---\r\ntitle: T\r\ntags:\r\n  - a\r\n---\r\n# H\r\n\r\nText. More.\r\n")
     assert parsed.fields == {"title": "T", "tags": ["a"]}
@@ -82,11 +73,6 @@ def test_a_byte_order_mark_and_windows_line_ends_change_nothing() -> None:
 )
 def test_front_matter_that_does_not_begin_or_end_is_text(text: str) -> None:
     assert note(text) == Note("notes/a.md", text)
-
-
-def test_empty_front_matter_is_front_matter() -> None:
-    for text in ("---\n---\nbody", "---\n# a comment\n---\nbody", "---  \n\n---\t\nbody"):
-        assert (note(text).fields, note(text).body) == ({}, "body")
 
 
 @pytest.mark.parametrize("between", ["Prose between two rules.\n", "- a\n- b", "中文段落", "42"])
@@ -364,9 +350,3 @@ def test_what_imitates_front_matter_stays_text(body: str) -> None:
     assert isinstance(note, Note)
     assert note.body == f"\n{body}\n"
     assert (note.field("type"), note.field("status")) == ("knowledge", "")
-
-
-def test_fields_that_say_nothing_are_left_out() -> None:
-    assert render_note(NewMemory("text", "change"), title="no", date="2026-02-10") == (
-        '---\ntype: change\ntitle: "no"\ndate: 2026-02-10\n---\n\ntext\n'
-    )

@@ -188,14 +188,6 @@ def test_what_is_not_to_be_captured_is_not_kept(client: TestClient, desk: Desk) 
     assert not heard_path(desk.vault, "s-3").exists()
 
 
-@pytest.mark.slow
-def test_sessions_of_one_project_stay_together(client: TestClient, desk: Desk) -> None:
-    for session in ("s-1", "s-2"):
-        work_a_while(client, session)
-        desk.drain()
-    assert [path.name for path in sorted((desk.vault.root / "areas/projects").iterdir())] == ["shop"]
-
-
 def test_the_turns_of_a_kept_session_are_read_and_found(client: TestClient, desk: Desk) -> None:
     keep(desk, "one", *TURNS)
     follow_sources(place_of(desk.work))

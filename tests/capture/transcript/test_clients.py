@@ -61,13 +61,6 @@ def test_a_recorded_talk_is_read_with_its_files_runs_and_answers(tmp_path: Path,
     assert not told.broken
 
 
-def test_a_patch_of_several_files_is_an_edit_of_each(tmp_path: Path) -> None:
-    assert tuple(step.file for step in read(put(tmp_path, "codex"), "codex").edits) == (
-        "/home/ann/shop/order_model.py",
-        "/home/ann/shop/docs/订单.md",
-    )
-
-
 @pytest.mark.parametrize("client", CLIENTS)
 def test_the_sessions_of_a_home_folder_are_found(tmp_path: Path, client: str) -> None:
     path = put(tmp_path, client)

@@ -64,11 +64,6 @@ def test_a_conversation_knows_its_session(tmp_path: Path) -> None:
     assert conversation.broken == 0
 
 
-def test_a_copy_under_another_name_keeps_the_name_of_its_session(tmp_path: Path) -> None:
-    assert read(tmp_path, user("a"), name="copy").session_id == "session-1"
-    assert read(tmp_path, '{"type":"user"}', name="nameless").session_id == "nameless"
-
-
 @pytest.mark.parametrize(
     ("titles", "title"),
     [
@@ -316,11 +311,6 @@ def test_of_a_long_traceback_the_last_line_is_kept(tmp_path: Path) -> None:
     assert len(step.error) <= 200
 
 
-def test_an_error_without_a_message_is_an_error(tmp_path: Path) -> None:
-    (step,) = read(tmp_path, call("Bash", {}), result([], is_error=True)).steps
-    assert step.error
-
-
 REFUSED = "The user doesn't want to proceed with this tool use. The tool use was rejected. "
 
 
@@ -473,14 +463,6 @@ def test_what_cannot_be_read_is_passed_over_and_counted(tmp_path: Path) -> None:
     )
     assert said(conversation) == [("prompt", "first"), ("prompt", "\ufffd\ufffd half"), ("prompt", "last")]
     assert (conversation.lines, conversation.broken) == (13, 7)
-
-
-def test_a_whole_last_line_needs_no_line_end(tmp_path: Path) -> None:
-    assert said(read(tmp_path, b'{"type":"user","message":{"content":"a"}}')) == [("prompt", "a")]
-
-
-def test_an_empty_transcript_is_an_empty_conversation(tmp_path: Path) -> None:
-    assert read(tmp_path) == Conversation(session_id="session-1")
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ from memtool.capture.transcript.text import (
     MARK,
     compaction_text,
     excerpt,
-    first_line,
     printable,
     said_on_refusal,
     shorten,
@@ -43,11 +42,6 @@ def test_a_shortened_text_keeps_both_ends(text: str, limit: int) -> None:
         before, after = short.split(f"\n{MARK}\n")[0], short.split(f"\n{MARK}\n")[-1]
         assert text.startswith(before)
         assert text.endswith(after)
-
-
-def test_no_word_is_cut_in_two() -> None:
-    assert shorten("alpha beta gamma delta epsilon zeta eta", 30) == f"alpha beta gamma\n{MARK}\neta"
-    assert shorten("密钥过期" * 20, 30) == f"密钥过期密钥过期密钥过期密钥过期密\n{MARK}\n密钥过期密钥过期"
 
 
 @given(text=st.text(st.sampled_from("ab\n 字"), max_size=400), room=st.integers(10, 300))
@@ -115,13 +109,6 @@ def test_what_is_printable_can_be_written(text: str) -> None:
     assert not set(shown) & {"\0", "\x1b", "\r", "\u2028"}
 
 
-@given(text=st.text(), limit=st.integers(2, 50))
-def test_one_line_is_one_line(text: str, limit: int) -> None:
-    line = first_line(text, limit)
-    assert len(line) <= limit
-    assert len(line.splitlines()) <= 1
-
-
 PARTS = ["<system-reminder>", "</system-reminder>", "<private>", "a", "\n", "<ide_selection x='1'>"]
 
 
@@ -161,8 +148,3 @@ def test_what_another_memory_gave_is_nothing_that_was_typed(tag: str) -> None:
     block = f"<{tag} source='x'>\nWe always use tabs. 一律用制表符。\n</{tag}>"
     assert typed(f"{block}\n\n修复登录, please") == typed(f"修复登录, please\n{block}") == "修复登录, please"
     assert typed(f"what does <{tag}> do?") == f"what does <{tag}> do?"
-
-
-@pytest.mark.parametrize("text", ["<user-card>a</user-card>", "<context>a</context>", "<memory>茶</memory>"])
-def test_other_elements_were_typed(text: str) -> None:
-    assert typed(text) == text

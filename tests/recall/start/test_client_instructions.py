@@ -85,10 +85,3 @@ def test_what_the_client_reads_in_a_folder_is_known(home: Path, ref: str) -> Non
     assert words(RULE) not in said_to_client(folder, home / ".claude", home)
     path.write_text(f"# Git\n\n{RULE}\n", encoding="utf-8")
     assert words(RULE) in said_to_client(folder, home / ".claude", home)
-
-
-def test_a_rule_for_some_files_is_not_always_read(home: Path) -> None:
-    rule = home / "src" / ".claude" / "rules" / "git.md"
-    rule.parent.mkdir(parents=True)
-    rule.write_text(f"---\npaths: src/**\n---\n{RULE}\n", encoding="utf-8")
-    assert said_to_client(home / "src", home / ".claude", home) == []

@@ -36,13 +36,3 @@ def test_whatever_a_note_says_the_block_stays_short_and_whole(items: list[str]) 
     said = what_must_survive(note_of("x", decisions=tuple(items), files=tuple(items)))
     assert len(said) < 3_000
     assert said.count(f"</{CONTEXT_TAG}>") <= 1
-
-
-def test_it_is_told_in_the_language_of_the_vault() -> None:
-    note = note_of("x", rules=("以后都用 pnpm",), done=("the cookie is blocked",))
-    said = what_must_survive(note, "zh")
-    assert "供摘要保留" in said
-    assert [line for line in said.splitlines() if line.startswith("- ")] == [
-        "- 规则: 以后都用 pnpm",
-        "- 约束与发现: the cookie is blocked",
-    ]

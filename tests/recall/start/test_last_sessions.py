@@ -12,7 +12,7 @@ from notes import note_of
 
 from memtool.recall.start.last_sessions import PastSession, last_sessions, read_sessions, said_as, still_open, told_in
 from memtool.text.lines import width
-from memtool.vault.authors import DECISION, RULE
+from memtool.vault.authors import DECISION
 from memtool.vault.daily import DailySession, render_daily
 from memtool.vault.layout import Vault
 from memtool.vault.sessions import Line, SessionNote, render_session
@@ -111,18 +111,6 @@ def test_a_decision_that_was_taken_twice_is_told_once_with_its_newer_day(vault: 
     write(vault, note("a1", 1, decisions=(decided,)), note("b2", 2, decisions=(decided, "用 JWT → 是 (user)")))
     found = said_as(read_sessions(vault, "shop", 5), DECISION)
     assert [(said.when, said.line.author) for said in found] == [("2026-03-02 14:30", "user")] * 2
-
-
-@pytest.mark.parametrize(
-    "rules",
-    [
-        ("always run pytest before a commit", "always run mypy before a commit"),
-        ("提交前一定要先跑单元测试", "提交前一定要先跑集成测试"),
-    ],
-)
-def test_rules_that_differ_in_one_word_are_two(vault: Vault, rules: tuple[str, str]) -> None:
-    write(vault, note("a1", 1, rules=rules[:1]), note("b2", 2, rules=rules))
-    assert sorted(said.line.text for said in said_as(read_sessions(vault, "shop", 5), RULE)) == sorted(rules)
 
 
 def test_an_open_item_is_told_until_a_later_session_takes_it_up(vault: Vault) -> None:
@@ -242,9 +230,3 @@ def test_what_was_decided_long_ago_is_read_as_well_as_yesterdays(vault: Vault) -
     assert [said.line.text for said in said_as(sessions, DECISION)] == ["订单号用 ULID"]
     assert [said.line.text for said in still_open(sessions)] == ["the certificate expires"]
     assert len(read_sessions(vault, "shop", 5)) == 5
-
-
-def test_a_session_with_many_decisions_leaves_room_for_those_before_it(vault: Vault) -> None:
-    write(vault, note("a1", 1, decisions=("订单号用 ULID",)), note("b2", 2, decisions=("JWT", "Redis", "pnpm")))
-    found = [said.line.text for said in said_as(read_sessions(vault, "shop", 5), DECISION)]
-    assert found == ["pnpm", "订单号用 ULID", "Redis", "JWT"]
