@@ -1,7 +1,8 @@
 """`python -m benchmarks.account`: measure what each weight and each word list wins, and write docs/account.md.
 
 Each is taken away in turn: a list is emptied; a number becomes 0, and then so large that it bounds nothing, of which
-the one that does less harm counts. What has a row with the same value is not measured anew, unless `--all` asks.
+the one that does less harm counts. What has a row with the same value and measure is not measured anew, unless `--all`
+asks; `--only memtool.redaction` asks for one room.
 `--check` names what has no row, as `tests/benchmarks/test_account.py` does.
 """
 
@@ -27,6 +28,7 @@ from memtool.text import languages
 LARGE, TIMES = 1_000, 100  # what bounds nothing: so much at least, and so many times a number
 NEEDED = 1e9  # points
 NOISE = 0.05  # points
+UNMEASURED = "not measured"
 TODAY = dt.datetime.now(dt.UTC).date().isoformat()
 
 
@@ -40,7 +42,7 @@ def main(arguments: list[str]) -> int:
     asked = parser.parse_args(arguments)
     rows = parse_rows(PAGE.read_text("utf-8")) if PAGE.exists() else {}
     wanted = [entry for entry in entries() if entry.name.startswith(asked.only)]
-    missing = [each for each in wanted if asked.all or rows.get(each.name, Row("", "", "", "", "")).value != each.value]
+    missing = [each for each in wanted if asked.all or not _is_accounted(each, rows.get(each.name))]
     if asked.check:
         print(*(f"{each.name} = {each.value}" for each in missing), sep="\n")
         return 1 if missing else 0
@@ -56,16 +58,23 @@ def _measured(missing: list[Entry], makers: Mapping[str, Callable[[], Measure]])
     """Give the rows of *missing*."""
     made: dict[str, tuple[Measure, Figures]] = {}
     for entry in missing:
-        names = next((names for beginning, names in MEASURED_BY.items() if entry.name.startswith(beginning)), ())
         wins = []
-        for name in names:
+        for name in (names := _measures(entry)):
             if name not in made:
                 measure = makers[name]()
                 made[name] = (measure, measure())
             measure, whole = made[name]
             wins.append(_wins(whole, entry, measure))
         won = ", ".join(filter(None, wins)) or "nothing"
-        yield Row(entry.name, entry.value, won if names else "not measured", ", ".join(names), TODAY)
+        yield Row(entry.name, entry.value, won if names else UNMEASURED, ", ".join(names), TODAY)
+
+
+def _is_accounted(entry: Entry, row: Row | None) -> bool:
+    return bool(row and row.value == entry.value and row.measure == ", ".join(_measures(entry)))
+
+
+def _measures(entry: Entry) -> tuple[str, ...]:
+    return next((names for beginning, names in MEASURED_BY.items() if entry.name.startswith(beginning)), ())
 
 
 def _wins(whole: Figures, entry: Entry, measure: Measure) -> str:
