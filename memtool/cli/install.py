@@ -16,6 +16,7 @@ from memtool import settings
 from memtool.cli import completion, output, writer_choice
 from memtool.cli.options import DRY_RUN, with_json
 from memtool.cli.session import Session
+from memtool.doctor.vault import can_write
 from memtool.errors import MemtoolError, UsageError
 from memtool.history.template import make_vault
 from memtool.install.agents import AGENTS, AgentPart, AgentSetup, Target, agents_with_memtool, get_setup
@@ -160,6 +161,8 @@ def _install(
         carry_out(planned, session.environ)
         do_without(session.environ, client.installation(target), refused)
     notices = [*planned.notices, *_left_out(brought, refused - {*without}), *client.notices(target, planned)]
+    if vault.root.exists() and not can_write(vault.root):
+        notices.append(f"{vault.root} is read-only, so nothing can be saved there: check its permissions")
     if not session.as_json:
         click.echo(output.printable_lines(_as_text(client, target, vault, planned, is_new=is_new, dry_run=dry_run)))
         output.say(*notices)

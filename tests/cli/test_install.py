@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from terminal import on_a_terminal, with_pipes
+from unprivileged import unprivileged
 
 from memtool.clients import CLAUDE_HOOKS, HOOKS
 from memtool.install.hooks import find_handlers, find_program
@@ -132,6 +133,17 @@ def test_a_folder_of_other_things_is_no_vault(memtool: Memtool, client: Path, el
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("client", "elsewhere")
+def test_a_read_only_vault_is_named(memtool: Memtool, home_vault: Path) -> None:
+    home_vault.chmod(0o500)
+    with unprivileged():
+        ran = memtool("install", "claude-code")
+    home_vault.chmod(0o700)
+    assert (ran.code, ran.err.splitlines()[0]) == (
+        0, f"{home_vault} is read-only, so nothing can be saved there: check its permissions",
+    )  # fmt: skip
+
+
 def test_a_vault_need_not_be_there_to_uninstall(memtool: Memtool, client: Path, notes: Path) -> None:
     memtool("install", "claude-code")
     (notes / "memtool.toml").unlink()
