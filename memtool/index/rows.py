@@ -225,15 +225,12 @@ def note_row(ref: str, content: bytes, *, daily: str = DAILY, kind: str = "") ->
     note = parse_note(ref, content)
     if isinstance(note, BrokenNote):
         readable = Note(ref, note.text)
-        return NoteRow(_title_of(readable), note.reason, tuple(_note_chunks(readable, daily, kind)))
+        title = _title_of(readable)
+        return NoteRow(title, note.reason, tuple(_note_chunks(readable, title, daily, kind)))
+    title = _title_of(note)
     if note.field("search").casefold() in {"false", "no", "off"}:
-        return NoteRow(_title_of(note), "", ())
-    return NoteRow(
-        _title_of(note),
-        "",
-        tuple(_note_chunks(note, daily, kind)),
-        _names_of(note),
-    )
+        return NoteRow(title, "", ())
+    return NoteRow(title, "", tuple(_note_chunks(note, title, daily, kind)), _names_of(note))
 
 
 def _names_of(note: Note) -> str:
@@ -243,7 +240,7 @@ def _names_of(note: Note) -> str:
     return "\n".join(["", *folded, ""]) if folded else ""
 
 
-def _note_chunks(note: Note, daily: str, kind: str) -> Iterator[ChunkRow]:
+def _note_chunks(note: Note, title: str, daily: str, kind: str) -> Iterator[ChunkRow]:
     kind = kind or kind_of(note.ref, note.field("type"), daily=daily)
     project = (note.field("project") or project_of(note.ref))[: limits.LONGEST_FIELD]
     category = note.field("category")[: limits.LONGEST_FIELD] or KINDS[kind].category
@@ -254,7 +251,6 @@ def _note_chunks(note: Note, daily: str, kind: str) -> Iterator[ChunkRow]:
     note_tags = [tag[: limits.LONGEST_TAG] for tag in (*note.words("tags"), *note.words("keywords"))][
         : limits.MOST_TAGS
     ]
-    title = _title_of(note)
     ours = _shipped_lines(note.ref)
     told = [note.field(name) for name in ("summary", "description") if f"{name}: {note.field(name)}" not in ours]
     body = _without(ours, note.body)

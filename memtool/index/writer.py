@@ -207,8 +207,7 @@ class SqliteWriter(Writer):
             from memtool.text.tokens import words_in  # a search that finds nothing changed does without
 
             self._words |= words_in(self._runs)
-        insert = "INSERT OR IGNORE INTO word (word) VALUES (?)"
-        new = [word for word in sorted(self._words) if self.db.execute(insert, (word,)).rowcount]
+        new = list(self._new_words())
         lists = ("\n".join(new[at : at + limits.WORDS_OF_A_LIST]) for at in range(0, len(new), limits.WORDS_OF_A_LIST))
         self.db.executemany("INSERT INTO word_list VALUES (?)", ((words,) for words in lists))
         for number in sorted(self._stale):
@@ -216,6 +215,16 @@ class SqliteWriter(Writer):
         self._words.clear()
         self._runs.clear()
         self._stale.clear()
+
+    def _new_words(self) -> Iterator[str]:
+        """Keep the words that are new, and give them in their order."""
+        words = sorted(self._words)
+        for at in range(0, len(words), limits.WORDS_AT_ONCE):
+            some = words[at : at + limits.WORDS_AT_ONCE]
+            values = ", ".join(["(?)"] * len(some))
+            yield from sorted(
+                word for (word,) in self.db.execute(f"INSERT OR IGNORE INTO word VALUES {values} RETURNING word", some)
+            )
 
     def _insert(self, ref: str, read: FileContent, digest: str, row: NoteRow) -> None:
         note_id = self.db.execute(

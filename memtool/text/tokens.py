@@ -269,15 +269,15 @@ def _stopped_terms() -> frozenset[str]:
 
 @lru_cache(maxsize=_KNOWN)
 def _spaced_terms(run: str) -> tuple[str, ...]:
-    if run.isascii() and run.isalpha() and run.islower():  # most words of a first index
-        return (stem(run[:LONGEST_TERM]),)
+    if run.isascii() and run.isalpha() and (run.islower() or run.istitle()):  # most words of a first index
+        return (stem(run.lower()[:LONGEST_TERM]),)
     return tuple(dict.fromkeys(map(stem, _forms(run))))
 
 
 @lru_cache(maxsize=_KNOWN)
 def _forms(run: str) -> tuple[str, ...]:
     """The run whole, then the names in it, their words, and the parts of those words."""
-    if run.isalpha() and run.islower():
+    if run.isalpha() and (run.islower() or (run.isascii() and run.istitle())):
         return (_as_term(run),)
     run = _CONTRACTION.sub("", run)
     forms = [joined(run)]
@@ -292,7 +292,7 @@ def _forms(run: str) -> tuple[str, ...]:
 
 def _parts(word: str) -> list[str]:
     """Return the parts of a word such as `getUserById`; none if it is one word."""
-    parts = _PART.findall(word) if word.isascii() else []
+    parts = _PART.findall(word) if word.isascii() and not (word.isalpha() and word.islower()) else []
     return [_as_term(part) for part in parts if len(part) > 1 or part.isdigit()] if len(parts) > 1 else []
 
 
@@ -314,6 +314,8 @@ def _as_term(run: str) -> str:
 
 
 def _mixed_terms(text: str) -> list[str]:
+    if _AS_IT_IS.fullmatch(text):  # kana and Han, as most of such runs are
+        return [*text, *map("".join, pairwise(text))]
     if max(text) < FIRST_UNSPACED:
         return list(_spaced_terms(text))
     terms: list[str] = []

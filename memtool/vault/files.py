@@ -9,8 +9,10 @@ import re
 import stat
 import sys
 from collections.abc import Callable, Iterator
+from functools import cache
 from importlib import import_module
 from pathlib import Path
+from typing import Any, cast
 
 from memtool.errors import BrokenVaultFile, NoteChanged, NotWritable
 from memtool.named_tuple import NamedTuple
@@ -41,15 +43,25 @@ class KnownStamp(NamedTuple):
 
 def content_hash(content: bytes) -> str:
     """Return the SHA-256 of *content* in hexadecimal."""
-    # hashlib brings OpenSSL along, which takes a hook longer than all else that it does with a note. So small contents
-    # are hashed by Python's own module, as `random` of the standard library does it.
-    if len(content) < 65_536 and "hashlib" not in sys.modules:
-        for name in ("_sha2", "_sha256"):  # since Python 3.12, and before
-            with contextlib.suppress(ImportError):
-                return str(import_module(name).sha256(content).hexdigest())
-    import hashlib
+    small = None if len(content) >= 65_536 or "hashlib" in sys.modules else _small_sha256()
+    if small is None:
+        import hashlib
 
-    return hashlib.sha256(content).hexdigest()
+        small = hashlib.sha256
+    return str(small(content).hexdigest())
+
+
+@cache
+def _small_sha256() -> Callable[[bytes], Any] | None:
+    """Return Python's own SHA-256, if it has one.
+
+    hashlib brings OpenSSL along, which takes a hook longer than all else that it does with a note. So small contents
+    are hashed by Python's own module, as `random` of the standard library does it.
+    """
+    for name in ("_sha2", "_sha256"):  # since Python 3.12, and before
+        with contextlib.suppress(ImportError):
+            return cast("Callable[[bytes], Any]", import_module(name).sha256)
+    return None
 
 
 def hash_of(path: Path) -> str | None:

@@ -247,7 +247,7 @@ def test_a_search_beside_a_service_walks_only_if_it_must(vault: Vault, monkeypat
         assert time.monotonic() < deadline
         time.sleep(0.1)
     (vault.root / "areas/new.md").write_text("# 新\n", encoding="utf-8")
-    assert walks.of(work) == 1
+    assert walks.of(work) in (1, 2)  # two, if the service indexes the note meanwhile
     while walks.of(work):
         assert time.monotonic() < deadline
         time.sleep(0.1)
