@@ -19,6 +19,8 @@ _BULLET = r"(\s*)[-*+] +"
 _CLOSING = {"`": "`", '"': '"', "[": "]", "(": ")"}
 _FIELD = r"(?![\s#]|-(?:\s|$))([^:]+):(?:\s|$)"
 _TAIL = ("files", "links")
+_ASIDE = (" ", "\t", "<!--")
+_ONCE = ("title", "asked", *_TAIL)  # parts that a note has once
 
 
 class NoteBlock(NamedTuple):
@@ -110,41 +112,41 @@ def _matter_blocks(lines: Sequence[str]) -> list[NoteBlock]:
 def _body_blocks(lines: Sequence[str], number: int) -> Iterator[NoteBlock]:
     quoted = quoted_lines(lines)
     seen: set[str] = set()
-    at, is_head, summary_end = 0, True, 0
+    at, is_head, is_below, summary_end = 0, True, False, 0
     while at < len(lines):
-        line = "" if quoted[at] else lines[at].rstrip()
-        part, name, said = read_line(line) if line else ("", "", "")
-        key, end = part if part in ("title", "asked", *_TAIL) else "", at + 1
+        line = lines[at].rstrip()
+        if quoted[at] or not line:
+            yield NoteBlock("", (lines[at],), "", number + at)
+            at += 1
+            continue
+        part, name, said = read_line(line)
+        key, end = part if part in _ONCE else "", at + 1
         if part == "section":
-            key, end = f"section:{name}", _end_of_section(lines, at, quoted)
-        elif part in ("title", "asked") and any(one.startswith("section:") or one in _TAIL for one in seen):
+            key, said, end = f"section:{name}", name, _end_of_section(lines, at, quoted)
+        elif part in ("title", "asked") and is_below:
             key = ""
-        elif part == "text" and is_head and (summary_end == at or not (summary_end or _is_aside(lines[at]))):
+        elif part == "text" and is_head and (summary_end == at or not (summary_end or line.startswith(_ASIDE))):
             key = "summary" if "title" in seen and not summary_end else ""
             part, summary_end = "summary", end
         elif key == "title":
             summary_end = 0
-        is_head = is_head and part not in ("section", "heading", *_TAIL)
-        yield NoteBlock(
-            "" if key in seen else key, tuple(lines[at:end]), part, number + at, name if part == "section" else said
-        )
+        is_below = is_below or part == "section" or part in _TAIL
+        is_head = is_head and not is_below and part != "heading"
+        yield NoteBlock("" if key in seen else key, tuple(lines[at:end]), part, number + at, said)
         seen.add(key)
         at = end
-
-
-def _is_aside(line: str) -> bool:
-    return line.startswith((" ", "\t", "<!--"))
 
 
 def _end_of_section(lines: Sequence[str], start: int, quoted: Sequence[bool]) -> int:
     """Return the line after the section that begins at *start*: at the next heading, or the files."""
     end = at = start + 1
     while at < len(lines):
-        may_end = lines[at].startswith(("#", "**")) and not quoted[at]  # reading each line would take most of the time
-        if may_end and read_line(lines[at].rstrip())[0] in ("section", "heading", "title", *_TAIL):
+        line = lines[at]
+        may_end = line.startswith(("#", "**")) and not quoted[at]  # reading each line would take most of the time
+        if may_end and (re.match(r"#{1,6}\s+\S", line) or read_line(line.rstrip())[0] in _TAIL):
             break
         at += 1
-        if lines[at - 1].strip():
+        if line.strip():
             end = at
     return end
 

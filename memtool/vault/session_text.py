@@ -154,8 +154,8 @@ def read_statement(section: str, value: str, *, is_below: bool = False) -> Line:
 
 def _refuted(text: str) -> str:
     """Return a finding without the label that says that it was refuted; empty where it has none."""
-    label, *rest = re.split("[:：]", text, maxsplit=1)
-    return rest[0].strip() if rest and label in all_labels("session")["refuted"] else ""
+    label, mark, rest = text.partition("：" if "：" in text.partition(":")[0] else ":")
+    return rest.strip() if mark and label in all_labels("session")["refuted"] else ""
 
 
 def read_line(line: str) -> tuple[str, str, str]:
@@ -209,7 +209,9 @@ def joined_lines(lines: Iterable[str], quoted: Iterable[bool], number: int) -> I
     for here, (line, is_quoted) in enumerate(zip(lines, quoted, strict=True), number):
         if is_quoted:
             continue
-        plain = " ".join(line.rstrip().splitlines())  # other separators of lines count as spaces
+        plain = line.rstrip()
+        if not plain.isprintable():  # other separators of lines count as spaces
+            plain = " ".join(plain.splitlines())
         if plain.startswith((" ", "\t")) and bullet_in(held) and not bullet_in(plain):
             held = f"{held} {plain.strip()}"
             continue
@@ -222,7 +224,8 @@ def joined_lines(lines: Iterable[str], quoted: Iterable[bool], number: int) -> I
 
 def quoted_lines(lines: Sequence[str]) -> list[bool]:
     """Return for each line whether it is within code or a comment that began above it."""
-    if not any("```" in line or "~~~" in line or "<!--" in line for line in lines):
+    text = "\n".join(lines)
+    if not ("```" in text or "~~~" in text or "<!--" in text):
         return [False] * len(lines)
     quoted, closing = [], ""
     for line in lines:
@@ -273,9 +276,8 @@ def is_old(text: str) -> bool:
     """Return whether *text* is a session's note of an earlier version, or a part of one."""
     if "**" not in text and not text.startswith("   - "):
         return False
-    lines = text.split("\n")
-    if any(line.startswith("## ") and line[3:].strip().casefold() in names_of_labels() for line in lines):
+    if any(match[1].strip().casefold() in names_of_labels() for match in re.finditer(r"(?m)^## (.+)", text)):
         return False
-    labels = (re.match(r"(?:\d+\. |- )\*\*([^*]+)\*\*[:：]", line) for line in lines if "**" in line)
+    labels = (re.match(r"(?:\d+\. |- )\*\*([^*]+)\*\*[:：]", line) for line in text.split("\n") if "**" in line)
     known = {word for words in all_labels("session").values() for word in words}
     return text.startswith("   - ") or any(match and match[1] in known for match in labels)

@@ -278,7 +278,8 @@ def _statements(section: NoteBlock, above: int) -> Iterator[tuple[str, Line]]:
             asked = prompt if is_below else ""
             said = read_statement(section.text, value, is_below=bool(asked))
             prompt = said.text if said.role == ASKED else prompt if is_below else ""
-            yield "line", said._replace(number=number - above, asked="" if said.role == ASKED else asked)
+            asked = "" if said.role == ASKED else asked
+            yield "line", Line(said.text, said.role, said.author, number=number - above, asked=asked)
         elif "“" in line and (read := read_line(line))[0] == "asked":
             yield "asked", Line(read[2], ASKED, author_of_prompt(read[2]), number=number - above)
 
