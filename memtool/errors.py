@@ -124,6 +124,19 @@ class ProviderFailed(MemtoolError):
     exit_code = 32
 
 
+LONGEST_WAIT = 30.0  # seconds that a provider may ask us to wait
+
+
+class Unavailable(ProviderFailed):
+    """A provider fails now, and may work soon. *wait* is the seconds that it asks for, 0 if it names none."""
+
+    hint = "Try again later."
+
+    def __init__(self, sentence: str, wait: float = 0.0) -> None:
+        super().__init__(sentence, hint=f"It asks to wait {wait:.0f} seconds." if wait > LONGEST_WAIT else None)
+        self.wait = wait
+
+
 class DatabaseUnavailable(MemtoolError):
     """The shared database cannot be reached, or refuses the connection."""
 

@@ -17,8 +17,7 @@ from http.client import HTTPException, HTTPResponse, IncompleteRead
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
-from memtool.errors import BadSetting, ProviderFailed
-from memtool.unavailable import LONGEST_WAIT, Unavailable
+from memtool.errors import LONGEST_WAIT, BadSetting, ProviderFailed, Unavailable
 
 T = TypeVar("T")
 
@@ -143,7 +142,8 @@ def _ask(to: Endpoint, question: Mapping[str, object], timeout: float, max_bytes
     request = urllib.request.Request(to.url, json.dumps(question).encode(), headers)  # noqa: S310  (see `endpoint`)
     deadline = time.monotonic() + timeout
     try:
-        with _opener(to).open(request, timeout=timeout) as response:
+        handlers = [urllib.request.ProxyHandler({})] if to.is_local else []
+        with urllib.request.build_opener(_NoRedirect, *handlers).open(request, timeout=timeout) as response:
             body = _read(response, deadline, max_bytes)
     except urllib.error.HTTPError as error:
         with error:
@@ -154,10 +154,6 @@ def _ask(to: Endpoint, question: Mapping[str, object], timeout: float, max_bytes
         return json.loads(body)
     except (ValueError, RecursionError):
         raise ProviderFailed(f"{to.host} answered with something that is not JSON") from None
-
-
-def _opener(to: Endpoint) -> urllib.request.OpenerDirector:
-    return urllib.request.build_opener(_NoRedirect, *([urllib.request.ProxyHandler({})] if to.is_local else []))
 
 
 def _read(response: HTTPResponse, deadline: float, max_bytes: int) -> bytes:

@@ -89,7 +89,7 @@ class Provider(Protocol):
 
         Raises:
             ProviderMissing: it cannot be had on this machine.
-            memtool.unavailable.Unavailable: it fails now, and may work soon.
+            memtool.errors.Unavailable: it fails now, and may work soon.
             ProviderFailed: it fails, or answers with something that is no text.
         """
 

@@ -16,11 +16,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from memtool.errors import MemtoolError, ProviderFailed
+from memtool.errors import MemtoolError, ProviderFailed, Unavailable
 from memtool.llm import Answer, Request, Wasted
 from memtool.settings.text_providers import Limits
 from memtool.text.lines import counted
-from memtool.unavailable import Unavailable
 from memtool.vault.layout import Vault
 from memtool.vault.state import append_state, read_state, write_state
 

@@ -7,13 +7,12 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Generic, NamedTuple, TypeVar
 
-from memtool.errors import MemtoolError
+from memtool.errors import MemtoolError, Unavailable
 from memtool.llm import Answer, OutOfTime, Provider, Request, models_of, open_provider
 from memtool.llm.call_log import BudgetSpent, CallLog
 from memtool.settings import Keys
 from memtool.settings.sections import ModelSettings
 from memtool.settings.text_providers import VENDORS, Limits
-from memtool.unavailable import Unavailable
 
 T = TypeVar("T")
 

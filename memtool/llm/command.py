@@ -20,12 +20,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
 from typing import IO, Any, ClassVar, NamedTuple, Self
 
-from memtool.errors import ProviderFailed, ProviderMissing
+from memtool.errors import ProviderFailed, ProviderMissing, Unavailable
 from memtool.llm import MAX_ANSWER, Answer, OutOfTime, Request, Wasted
 from memtool.settings import INTERNAL, Keys, environment
 from memtool.settings.sections import ModelSettings
 from memtool.text.lines import one_line, tokens_in
-from memtool.unavailable import Unavailable
 
 _SESSION = frozenset(
     "CLAUDECODE CLAUDE_CODE_SESSION_ID CLAUDE_CODE_ENTRYPOINT CLAUDE_CODE_SSE_PORT CLAUDE_PROJECT_DIR CLAUDE_PID"

@@ -134,7 +134,7 @@ def _in_start(work: Workspace, line_id: str) -> list[GivenLine]:
 def _target_of(work: Workspace, line: GivenLine) -> Memory:
     if is_outside(line.ref):
         hint = "Change it there, with an editor."
-        raise UsageError(f"that line stands outside the vault, in '{line.ref}'", hint=hint)
+        raise UsageError(f"that line is outside the vault, in '{line.ref}'", hint=hint)
     with suppress(NoteNotFound, BrokenVaultFile, OutsideVault):
         content = _read(work, line.ref)
         if line.fact_id:

@@ -32,7 +32,7 @@ from memtool.recall.given import (
 )
 from memtool.recall.ledger import ledger_folder
 from memtool.recall.prompts.question import pairs_of
-from memtool.recall.uses import Fate, fates_of_session, seldom_used
+from memtool.recall.uses import fates_of_session, seldom_used
 from memtool.text.lines import counted, one_line
 from memtool.text.near_duplicates import letters
 from memtool.text.tokens import fold, index_terms, is_stop_word, query_words, unspaced_runs
@@ -60,7 +60,7 @@ _REASONS = {
     ALIKE: "says nearly the same as one that was given",
     PALE: "pales beside the best",
     CONTRADICTED: "another fact says otherwise, on a stronger or newer word",
-    AT_START: "stands in what the session was given at its start",
+    AT_START: "in what the session was given at its start",
     NEVER_USED: "arrived ten times and was never used, so it takes twice the likelihood",
     OVER_LIMIT: "over the number of memories for a prompt",
     OVER_ROOM: "no room was left",
@@ -207,16 +207,19 @@ def givings_now(work: Workspace, session: str, givings: Sequence[Giving]) -> Ite
 
     for giving in givings:
         lines = [
-            fields and fields | _came_of(fates.get(line.key))
+            fields and (fields | ({"arrived": fate.arrived, "used": fate.used} if fate else {}))
             for line in giving.lines
-            for fields in [_fields(line, giving, look, frequency)]
+            for fields, fate in [(_fields(line, giving, look, frequency), fates.get(line.key))]
         ]
+        team = [{"text": line.text, "place": line.ref, "relevance": line.relevance} for line in giving.team]
+        if giving.event == START:
+            team = [{"text": line.text, "place": line.ref} for line in giving.team]
         after = [_fields(line, giving, look, frequency) for line in giving.next]
         yield {
             "at": giving.at, "event": giving.event, "project": giving.project, "turn": giving.turn,
             "prompt": giving.prompt, "lines": [line for line in lines if line],
             "gone": sum(line is None for line in lines), "next": [line for line in after if line],
-            "team": [_of_team(line, giving) for line in giving.team],
+            "team": team,
         }  # fmt: skip
 
 
@@ -235,15 +238,6 @@ def never_used(work: Workspace, first: str, last: str) -> list[tuple[str, str]]:
     return [(one_line(memory.text), memory.path) for memory in current if memory]
 
 
-def _came_of(fate: Fate | None) -> dict[str, Any]:
-    return {} if fate is None else {"arrived": fate.arrived, "used": fate.used}
-
-
-def _of_team(line: GivenLine, giving: Giving) -> dict[str, Any]:
-    fields = {"text": line.text, "place": line.ref}
-    return fields if giving.event == START else fields | {"relevance": line.relevance}
-
-
 def _frequency(work: Workspace, terms: Sequence[str]) -> dict[str, float]:
     """Return the share of the chunks of the vault that hold each of *terms*."""
 
@@ -257,7 +251,7 @@ def _frequency(work: Workspace, terms: Sequence[str]) -> dict[str, float]:
 def _fields(
     line: GivenLine, giving: Giving, look: Callable[[GivenLine], Memory | None], frequency: dict[str, float]
 ) -> dict[str, Any] | None:
-    """Return the fields of *line* for JSON; None if the vault holds it no more."""
+    """Return the fields of *line* for JSON; None if the vault no longer holds it."""
     said = look(line)
     if said is None:
         return None

@@ -23,7 +23,7 @@ from memtool.index.search import newest
 from memtool.memory import limits
 from memtool.memory.fact_book import StoredFact, blob_of, read_facts, root_of
 from memtool.memory.forget import MemoryChange, find_target, forget, sort_of
-from memtool.memory.new_memory import prepared
+from memtool.memory.new_memory import prepared_at
 from memtool.memory.remember import by_words, remember
 from memtool.recall.ledger import key_of
 from memtool.recall.uses import read_uses
@@ -90,7 +90,11 @@ def get_memory(work: Workspace, memory_id: str) -> StoredMemory:
         MemtoolError: the vault or its index cannot be read.
     """
     with suppress(NoteNotFound):
-        return _of_fact(work, read_facts(work.vault).get(memory_id))
+        stored = read_facts(work.vault).get(memory_id)
+        fact, key = stored.fact, key_of(stored.ref, memory_id)
+        memory = stored.memory._replace(title=fact.fact, version=_version_of_fact(fact))
+        uses = read_uses(work.index_folder, [key]).get(key, 0)
+        return StoredMemory(memory, fact.summary, uses, fact.evidence, fact.supersedes, fact.superseded_by)
     return _of_note(work, use_index(place_of(work), lambda index: find_note(index.db, memory_id)))
 
 
@@ -238,7 +242,7 @@ def checked_values(work: Workspace, fact_id: str, values: Mapping[str, Any], *, 
     """
     stored = read_facts(work.vault).get(fact_id)
     given = {name: value for name, value in values.items() if name in ("tags", "expires", "evidence", "category")}
-    memory = _prepared(work, NewMemory(stored.fact.fact, author=stored.fact.author, **given))
+    memory = prepared_at(work, NewMemory(stored.fact.fact, author=stored.fact.author, **given))
     result = dict(values) | {name: getattr(memory, name) for name in given}
     for name in ("domain", "summary"):
         if name in result:
@@ -318,13 +322,6 @@ def _changed_at(work: Workspace) -> Callable[[Found], float]:
     return changed_at
 
 
-def _of_fact(work: Workspace, stored: StoredFact) -> StoredMemory:
-    fact, key = stored.fact, key_of(stored.ref, stored.fact.id)
-    memory = stored.memory._replace(title=fact.fact, version=_version_of_fact(fact))
-    uses = read_uses(work.index_folder, [key]).get(key, 0)
-    return StoredMemory(memory, fact.summary, uses, fact.evidence, fact.supersedes, fact.superseded_by)
-
-
 def _of_note(work: Workspace, ref: str) -> StoredMemory:
     reading = read_note(work.vault, Ref(ref), level=WHOLE, max_bytes=work.max_bytes)
     if reading.problem == UNSOLVED:
@@ -377,7 +374,7 @@ def _change_fact(
 
 def _change_todo(work: Workspace, memory: Memory, content: str) -> MemoryChange:
     is_done = content.strip() == TICKED_OFF
-    said = "" if is_done else one_line(_prepared(work, NewMemory(content, kind=KNOWLEDGE)).text)
+    said = "" if is_done else one_line(prepared_at(work, NewMemory(content, kind=KNOWLEDGE)).text)
 
     def changed(text: str) -> str:
         line = next((todo.line for todo in find_todos(text) if todo.text == memory.text and todo.is_open), 0)
@@ -386,15 +383,11 @@ def _change_todo(work: Workspace, memory: Memory, content: str) -> MemoryChange:
     return _rewrite(work, memory, "", changed)
 
 
-def _prepared(work: Workspace, memory: NewMemory) -> NewMemory:
-    return prepared(memory, work.redact, work.now().date(), max_bytes=work.max_bytes)
-
-
 def _of_a_note(work: Workspace, values: Mapping[str, Any]) -> dict[str, Any]:
     """Return *values* without secrets, as a note holds them."""
     given = {name: values[name] for name in ("category", "expires", "tags") if name in values}
     text = values.get("content", "a note keeps its text")
-    memory = _prepared(work, NewMemory(text, kind=KNOWLEDGE, **given))
+    memory = prepared_at(work, NewMemory(text, kind=KNOWLEDGE, **given))
     checked = {name: getattr(memory, name) for name in given}
     if "content" in values:
         checked["content"] = memory.text

@@ -26,6 +26,7 @@ from memtool.vault.kinds import CATEGORIES, FACT, FOLDERS, TODO
 from memtool.vault.layout import Vault, kind_of
 from memtool.vault.memory import Found, Location, Memory, NewMemory
 from memtool.vault.note import Note, parse_note
+from memtool.workspace import Workspace
 
 _MARKER = re.compile(r"\[redacted: [a-z-]+\]")
 _IN_DAYS = re.compile(r"(\d{1,4})\s*([dwmy])")
@@ -62,6 +63,11 @@ def prepared(memory: NewMemory, redact: Callable[[str], str], today: dt.date, *,
         source=one_line(redact(memory.source)),
         summary=one_line(redact(memory.summary)),
     )
+
+
+def prepared_at(work: Workspace, memory: NewMemory) -> NewMemory:
+    """Return *memory* as it may be written in the vault at hand; it raises as `prepared`."""
+    return prepared(memory, work.redact, work.now().date(), max_bytes=work.max_bytes)
 
 
 def _check_text(given: str, text: str, kind: str, max_bytes: int) -> None:

@@ -20,7 +20,7 @@ from memtool.history.uncommitted import note_uncommitted
 from memtool.index.engine import Index, place_of, use_index
 from memtool.index.lookup import find_fact
 from memtool.index.semantic import VectorSource
-from memtool.memory.new_memory import Neighbours, find_neighbours, prepared
+from memtool.memory.new_memory import Neighbours, find_neighbours, prepared_at
 from memtool.text.languages import labels
 from memtool.text.lines import brief
 from memtool.text.near_duplicates import is_same, letters, statement
@@ -65,7 +65,7 @@ def remember(work: Workspace, memory: NewMemory) -> Remembered:
         UsageError: it cannot be written as it is.
         MemtoolError: the vault cannot be read or written.
     """
-    memory = prepared(memory, work.redact, work.now().date(), max_bytes=work.max_bytes)
+    memory = prepared_at(work, memory)
     project, notices = _project(work, memory)
     with alone(work.vault):
         place = FOLDERS.get(memory.kind) or KINDS[memory.kind].file or FACTS_FILE

@@ -5,7 +5,7 @@ Of one statement (`store`) the place follows from its category: such an agent kn
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ from memtool.history.one_commit import Kept, alone, commit, keep_edits
 from memtool.index.engine import catch_up
 from memtool.memory import limits
 from memtool.memory.limits import LONGEST_FACT
-from memtool.memory.new_memory import prepared
+from memtool.memory.new_memory import prepared_at
 from memtool.memory.remember import AlreadyKnown, by_words, remember
 from memtool.text.frontmatter import split_front_matter
 from memtool.text.lines import brief, one_line
@@ -63,31 +63,27 @@ def save_entries(work: Workspace, entries: Sequence[NewMemory]) -> list[Saved]:
     if any(one.outcome == SAVED for one in done):
         catch_up(work)
         with suppress(MemtoolError, OSError):  # the entries are saved
-            queued = [queue_summary(work, one.id, entry.text) for one, entry in _notes(done, entries)]
+            queued = [
+                queue_summary(work, one.id, entry.text)
+                for one, entry in zip(done, entries, strict=True)
+                if one.outcome == SAVED and one.type != TODO
+            ]
             if any(queued):
                 start_worker(work.vault, work.environ)
     return done
 
 
-def _notes(done: Iterable[Saved], entries: Iterable[NewMemory]) -> Iterable[tuple[Saved, NewMemory]]:
-    return ((one, entry) for one, entry in zip(done, entries, strict=True) if one.outcome == SAVED and one.type != TODO)
-
-
 def _save(work: Workspace, entry: NewMemory) -> Saved:
     try:
-        return _save_session(work, entry) if entry.kind == SESSION else _remember(work, entry)
+        if entry.kind == SESSION:
+            return _save_session(work, entry)
+        new = NewMemory(_text(entry), kind=entry.kind, tags=entry.tags, source=work.session_id, author=AGENT)
+        done = remember(work, new)
+        return Saved(SAVED, entry.kind, done.memory.id, (*_removed(work), *done.notices))
     except AlreadyKnown as known:
-        said = brief(known.memory.text, 200)
-        return Saved(DUPLICATE, entry.kind, known.memory.id, (f"it says: {said}",))
+        return Saved(DUPLICATE, entry.kind, known.memory.id, (f"it says: {brief(known.memory.text, 200)}",))
     except (MemtoolError, OSError) as error:
         return Saved(REFUSED, entry.kind, notes=(str(error),))
-
-
-def _remember(work: Workspace, entry: NewMemory) -> Saved:
-    done = remember(
-        work, NewMemory(_text(entry), kind=entry.kind, tags=entry.tags, source=work.session_id, author=AGENT)
-    )
-    return Saved(SAVED, entry.kind, done.memory.id, (*_removed(work), *done.notices))
 
 
 def _text(entry: NewMemory) -> str:
@@ -102,8 +98,7 @@ def _text(entry: NewMemory) -> str:
 
 def _save_session(work: Workspace, entry: NewMemory) -> Saved:
     """Write the note of a session. What it says is checked as that of any other note."""
-    memory = NewMemory(entry.text, kind=KNOWLEDGE, tags=entry.tags, evidence=entry.summary)
-    memory = _prepared(work, memory)
+    memory = prepared_at(work, NewMemory(entry.text, kind=KNOWLEDGE, tags=entry.tags, evidence=entry.summary))
     with alone(work.vault):
         keep_edits(work.vault, [daily_ref(work.vault, work.now().date())])
         saved = save_session(work, memory.text, title=memory.evidence, tags=memory.tags)
@@ -113,10 +108,6 @@ def _save_session(work: Workspace, entry: NewMemory) -> Saved:
         refs = [*saved.refs, *([area.ref] if area.name else [])]
         kept = commit(work.vault, refs, "save", f"{area.name}: {memory.text}" if area.name else memory.text)
     return Saved(SAVED, entry.kind, saved.ref, (*_removed(work), *filter(None, [kept.notice])))
-
-
-def _prepared(work: Workspace, memory: NewMemory) -> NewMemory:
-    return prepared(memory, work.redact, work.now().date(), max_bytes=work.max_bytes)
 
 
 def _removed(work: Workspace) -> list[str]:
@@ -169,7 +160,7 @@ def init_project(work: Workspace, content: str = "") -> tuple[ProjectArea, bool,
         hint = "Give the folder of a project, such as a git repository."
         raise UsageError(f"'{work.folder}' is no project", hint=hint)
     check_folder(work)
-    body = _prepared(work, NewMemory(content, kind=KNOWLEDGE)).text if content.strip() else ""
+    body = prepared_at(work, NewMemory(content, kind=KNOWLEDGE)).text if content.strip() else ""
     with alone(work.vault):
         path = work.vault.path(area.ref)
         before = hash_of(path)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 from contextlib import suppress
-from pathlib import Path
 
 from memtool.consolidate.week import Week, keep, last_week, read_kept, read_run, was_run
 from memtool.errors import MemtoolError
@@ -42,18 +41,11 @@ def missed_week(work: Workspace) -> Week | None:
 
 
 def _had_session(work: Workspace, day: dt.date) -> bool:
-    from memtool.vault.daily import names_of
-
-    folder = work.vault.root / work.vault.daily
-    notes = [folder / name for name in names_of(day)]
-    return any(_tells_of_session(work, path) for path in notes if path.exists())
-
-
-def _tells_of_session(work: Workspace, path: Path) -> bool:
-    from memtool.vault.daily import take_apart
+    from memtool.vault.daily import names_of, take_apart
     from memtool.vault.files import read_text
 
-    with suppress(OSError, MemtoolError):
-        ref = path.relative_to(work.vault.root).as_posix()
-        return bool(take_apart(read_text(work.vault.path(ref))[0]).sessions)
+    for name in names_of(day):
+        with suppress(OSError, MemtoolError):
+            if take_apart(read_text(work.vault.path(f"{work.vault.daily}/{name}"))[0]).sessions:
+                return True
     return False

@@ -61,7 +61,7 @@ _STANDING = ("rules", "decisions", "facts", "open")  # what holds now; the rest 
 
 
 def make_team_app(service: TeamService, life: Life) -> FastAPI:
-    """Return the application of *service*; `TeamGate` stands in front of it."""
+    """Return the application of *service*; `TeamGate` is in front of it."""
     agents = agent_servers(make_agent_app, service.open_workspace)
 
     @contextlib.asynccontextmanager
@@ -85,8 +85,7 @@ def make_team_app(service: TeamService, life: Life) -> FastAPI:
     )
     add_errors(app)
     _add_service_calls(app, service, life)
-    _add_recall(app, service)
-    _add_context(app, service)
+    _add_memory_calls(app, service)
     add_turn_calls(app, service.open_workspace)
     add_memory_calls(app, service.open_workspace, partial(found_in_all, service))
     for path, agent in agents.items():
@@ -111,20 +110,20 @@ def _add_service_calls(app: FastAPI, service: TeamService, life: Life) -> None:
     )
     def vaults() -> dict[str, Any]:
         kept = [service.keeper.kept[name] for name in service.vaults_of(service.asking.token)]
-        return {
-            "vaults": [
-                {
-                    "name": each.clone.name,
-                    "synced_at": round(each.synced_at),
-                    "waiting": each.waiting,
-                    "problem": each.problem,
-                }
-                for each in kept
-            ]
-        }
+        rows = ((one.clone.name, round(one.synced_at), one.waiting, one.problem) for one in kept)
+        return {"vaults": [dict(zip(("name", "synced_at", "waiting", "problem"), row, strict=True)) for row in rows]}
 
 
-def _add_context(app: FastAPI, service: TeamService) -> None:
+def _add_memory_calls(app: FastAPI, service: TeamService) -> None:
+    @app.post(
+        "/recall",
+        tags=["memory"],
+        summary="Find what is remembered of a question, in all vaults of the token",
+        openapi_extra=example({"memories": [_MEMORY], "notices": []}, asked={"query": "why JWT?", "project": "shop"}),
+    )
+    def recall(asked: RecallAsked) -> dict[str, Any]:
+        return recalled(service, asked)
+
     @app.get(
         "/context",
         tags=["memory"],
@@ -135,17 +134,6 @@ def _add_context(app: FastAPI, service: TeamService) -> None:
         name = area_name(project)
         found = ((vault, standing_parts(service, vault, name)) for vault in service.asked_vaults)
         return {"blocks": [{"vault": vault, "parts": parts} for vault, parts in found if parts]}
-
-
-def _add_recall(app: FastAPI, service: TeamService) -> None:
-    @app.post(
-        "/recall",
-        tags=["memory"],
-        summary="Find what is remembered of a question, in all vaults of the token",
-        openapi_extra=example({"memories": [_MEMORY], "notices": []}, asked={"query": "why JWT?", "project": "shop"}),
-    )
-    def recall(asked: RecallAsked) -> dict[str, Any]:
-        return recalled(service, asked)
 
 
 T = TypeVar("T")
@@ -188,7 +176,7 @@ def found_in_all(service: TeamService, asked: SearchAsked) -> dict[str, Any]:
         found = search_vault(service.common_workspace(names), asked, several.use)
         found = found._replace(notices=(*found.notices, *several.notices))
         hits = [_apart(hit) for hit in found.hits]
-    return answer_fields(asked, found, _told(service, found, hits))
+    return answer_fields(asked, found, _counted(service, found, hits))
 
 
 def recalled(service: TeamService, asked: RecallAsked) -> dict[str, Any]:
@@ -253,22 +241,16 @@ def _apart(hit: Found) -> tuple[str, Found]:
 def _ranked_fields(one: Found) -> dict[str, Any]:
     memory, place = one.memory, one.memory.place
     return {
-        "score": one.score,
-        "source": source_of(memory),
-        "id": memory.id,
-        "category": memory.category,
-        "date": memory.date,
-        "project": memory.project,
-        "author": memory.author,
-        "title": memory.title,
+        "score": one.score, "source": source_of(memory), "id": memory.id, "category": memory.category,
+        "date": memory.date, "project": memory.project, "author": memory.author, "title": memory.title,
         "text": memory.text,
         "place": f"{place.path}:{place.start_line}-{place.end_line}" if place.start_line else place.path,
         "relevance": one.why["relevance"],
-    }
+    }  # fmt: skip
 
 
-def _told(service: TeamService, found: Searched, hits: Sequence[tuple[str, Found]]) -> list[dict[str, Any]]:
-    """Return the *hits*, each with its vault, as they are told; each counts as used once more."""
+def _counted(service: TeamService, found: Searched, hits: Sequence[tuple[str, Found]]) -> list[dict[str, Any]]:
+    """Return the fields of *hits*, each with its vault, and count each as used once more."""
     uses: dict[str, dict[str, int]] = {}
     for name in dict.fromkeys(name for name, _ in hits):
         work, own = service.workspace(name), [hit for vault, hit in hits if vault == name]

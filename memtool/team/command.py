@@ -102,7 +102,7 @@ def rotate(token_id: str, *, grace: int, as_json: bool) -> None:
 @click.argument("token_id")
 @_AS_JSON
 def revoke(token_id: str, *, as_json: bool) -> None:
-    """Let the token TOKEN_ID be good no more, from the next request on."""
+    """Revoke the token TOKEN_ID: it no longer works from the next request on."""
     with _database() as db:
         gone = tokens.revoke_token(db, token_id, _now())
     if as_json:

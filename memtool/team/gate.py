@@ -95,7 +95,7 @@ class TeamGate:
         if named and named not in reach:
             raise Refusal(404, f"your token is for no vault '{named[:100]}'", "GET /vaults lists those it is for.")
         vault = named or (reach[0] if len(reach) == 1 else "")
-        deed, wrote = _deed(scope["method"], path, body)
+        deed, wrote = _call_of(scope["method"], path, body)
         status = 500
 
         async def send(message: Message) -> None:
@@ -202,7 +202,7 @@ def _vault_and_path(path: str) -> tuple[str, str]:
     return name, slash + rest
 
 
-def _deed(method: str, path: str, body: bytes) -> tuple[str, bool]:
+def _call_of(method: str, path: str, body: bytes) -> tuple[str, bool]:
     """Return the call without what it asks for, and whether it is one that changes something."""
     if path in PATHS:
         tool = _tool(body)

@@ -109,11 +109,11 @@ class Keeper:
 class TeamModel:
     """The model that the operator's *settings* name, if they name one. *embedder* is there once it is loaded."""
 
-    def __init__(self, settings: Settings, environ: Mapping[str, str], *, told: Callable[[str], None]) -> None:
+    def __init__(self, settings: Settings, environ: Mapping[str, str], *, say: Callable[[str], None]) -> None:
         self.embedder: Embedder | None = None
         self._settings = settings
         self._cache = user_cache_path(environ)
-        self._told = told
+        self._say = say
 
     def start(self, loaded: Callable[[], None]) -> None:
         """Begin to load it, in a thread of its own; then call *loaded*. Words are searched meanwhile."""
@@ -142,7 +142,7 @@ class TeamModel:
             embedder = open_embedder(settings.embeddings, settings.keys.embeddings, self._cache, may_download=True)
             embedder.embed_query("warm")
         except MemtoolError as error:
-            self._told(f"search is by words only: {error}")
+            self._say(f"search is by words only: {error}")
             return
         held_here[embedder.name] = self.embedder = embedder
         loaded()

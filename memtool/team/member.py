@@ -1,4 +1,4 @@
-"""A member's side: the team's service is asked beside the own vault, in a thread, and nobody waits longer for it.
+"""A member's side: the team's service is asked in a thread beside the own vault, and never for longer than allowed.
 
 A service that does not answer is not asked by prompts again for a minute, and the outage is said once.
 """
@@ -237,7 +237,7 @@ def shared_start(
 
     Args:
         work: where the session works; its settings name the service.
-        project: the name of an area; nobody is asked about none.
+        project: the name of an area; without one, the team is not asked.
         own: returns the context of the own vault, while the service is asked.
         known: what the session was given before. Neither that nor what the own context says is given again.
         whole: whether there is no budget.
@@ -309,9 +309,9 @@ def _parts(blocks: object) -> Iterator[BlockPart]:
 
 
 def _line(vault: str, text: str, said: str, place: str, where: str) -> BlockLine:
-    told = cut(defused(text), limits.LONGEST_LINE)
+    shown = cut(defused(text), limits.LONGEST_LINE)
     mark = "> #" if text.startswith("> #") else ">" if text.startswith(">") else "-"
-    return BlockLine(f"{mark} {told}", f"{vault}:{defused(place)}", defused(where), said=defused(said) or told)
+    return BlockLine(f"{mark} {shown}", f"{vault}:{defused(place)}", defused(where), said=defused(said) or shown)
 
 
 def _texts(lines: object) -> Iterator[tuple[str, ...]]:

@@ -82,7 +82,7 @@ class TeamService:
             nobodys["MEMTOOL_EMBEDDINGS_PROVIDER"] = "none"
         engine = {"MEMTOOL_INDEX_ENGINE": "postgres", settings_module.POSTGRES: dsn}
         self._environ, self._home = {**environ, **nobodys, **engine}, home
-        self.model = TeamModel(settings, environ, told=lambda problem: log(problem=problem))
+        self.model = TeamModel(settings, environ, say=lambda problem: log(problem=problem))
         self._asking: ContextVar[Asking | None] = ContextVar("asking", default=None)
         self.keeper = Keeper(self.clones.values(), pause=settings.team.pull_seconds, changed=self._index)
         self.dsn = dsn

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 READ, WRITE, METRICS = "read", "write", "metrics"
 SCOPES = (READ, WRITE, METRICS)
-ALL = "*"  # the name that stands for every vault
+ALL = "*"  # the name for every vault
 PREFIX = "memtool_"
 
 _HOLDER = re.compile(r"[^\x00-\x1f\x7f<>\"]{1,80}")
@@ -114,7 +114,7 @@ def rotate_token(
 
 
 def revoke_token(db: psycopg.Connection[Any], token_id: str, now: datetime) -> Token:
-    """Let the token *token_id* be good no more, from this moment on.
+    """Revoke the token *token_id* from this moment on.
 
     Raises:
         TokenNotFound: there is none.

@@ -7,13 +7,12 @@ import pytest
 from desk import NOW
 from scripted_models import ModelServer, refusal, serve_models
 
-from memtool.errors import MemtoolError, ProviderFailed, ProviderMissing
+from memtool.errors import MemtoolError, ProviderFailed, ProviderMissing, Unavailable
 from memtool.llm import Answer, OutOfTime, Provider, Request, Wasted
 from memtool.llm.call_log import CallLog, usage
 from memtool.llm.chain import Chain, ChainOutcome, Clock
 from memtool.settings import Keys
 from memtool.settings.sections import ModelSettings
-from memtool.unavailable import Unavailable
 from memtool.vault.layout import Vault
 
 REQUEST = Request("system", "prompt")

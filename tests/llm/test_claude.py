@@ -10,12 +10,11 @@ from pathlib import Path
 import pytest
 from scripted_claude import make_claude, result, started
 
-from memtool.errors import BadSetting, MemtoolError, ProviderFailed, ProviderMissing
+from memtool.errors import BadSetting, MemtoolError, ProviderFailed, ProviderMissing, Unavailable
 from memtool.llm import Answer, OutOfTime, Provider, Request, Wasted, open_provider
 from memtool.llm.clients import ClaudeCommand
 from memtool.settings import Keys
 from memtool.settings.sections import ModelSettings
-from memtool.unavailable import Unavailable
 
 REQUEST = Request("You keep the memory.", "What happened? 发生了什么？", max_tokens=777)
 PATIENT = 20.0  # seconds; nothing here takes that long

@@ -11,12 +11,11 @@ from typing import Any
 import pytest
 from scripted_models import ModelServer, Reply, answered, behaving, completion, message, refusal, serve_models
 
-from memtool.errors import MemtoolError, ProviderFailed, ProviderMissing
+from memtool.errors import MemtoolError, ProviderFailed, ProviderMissing, Unavailable
 from memtool.installation import how_to_add
 from memtool.llm import Answer, OutOfTime, Provider, Request, Wasted, open_provider
 from memtool.settings import Keys
 from memtool.settings.sections import ModelSettings
-from memtool.unavailable import Unavailable
 
 pytestmark = pytest.mark.skipif(find_spec("anthropic") is None, reason="the extra `llm` is not installed")
 

@@ -13,14 +13,13 @@ from desk import NOW
 from scripted_models import ModelServer, serve_models
 
 from memtool import settings
-from memtool.errors import ProviderMissing
+from memtool.errors import ProviderMissing, Unavailable
 from memtool.llm import EXTRACTIVE, Request, open_provider
 from memtool.llm.call_log import CallLog
 from memtool.llm.chain import limits_of
 from memtool.settings import Keys
 from memtool.settings.sections import ABOUT, ModelSettings
 from memtool.settings.text_providers import VENDORS, Limits
-from memtool.unavailable import Unavailable
 from memtool.vault.layout import Vault
 
 REQUEST = Request("You keep the memory.", "What happened? 发生了什么？", max_tokens=777)

@@ -355,5 +355,5 @@ def test_a_given_fact_without_an_id_is_left_alone(desk: Desk) -> None:
 
 def test_the_clients_own_memory_is_never_changed(desk: Desk) -> None:
     give(desk, GivenLine("k3f9", "/home/a/.claude/projects/-shop/memory/x.md", 1, "", "something"))
-    with pytest.raises(UsageError, match="stands outside the vault"):
+    with pytest.raises(UsageError, match="is outside the vault"):
         desk.forget("k3f9")

@@ -12,9 +12,9 @@ from memtool.errors import (
     NotWritable,
     ProviderFailed,
     RemoteFailed,
+    Unavailable,
     UsageError,
 )
-from memtool.unavailable import Unavailable
 from memtool.web.calls import Refusal, as_bytes, problem_of, problem_of_fields
 
 
