@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import groupby
-from typing import Any
 
 import click
 
@@ -56,7 +55,8 @@ def command(
             raise
 
     shown = use_index(session.place(), found)
-    if session.emits(_fields(shown)):
+    events = [{**event_fields(event), "is_anchor": at == shown.anchor} for at, event in enumerate(shown.events)]
+    if session.emits({"anchor": shown.anchor, "earlier": shown.earlier, "later": shown.later, "events": events}):
         return
     if output.on_terminal():
         _draw(shown)
@@ -68,11 +68,6 @@ def command(
     output.say("" if shown.events else "Nothing with a date is known.")
     if more := [name for name, there_is in (("before", shown.earlier), ("after", shown.later)) if there_is]:
         output.say(f"there is more {' and '.join(more)}; --{more[0]} 20 shows it")
-
-
-def _fields(shown: Timeline) -> dict[str, Any]:
-    events = [{**event_fields(event), "is_anchor": at == shown.anchor} for at, event in enumerate(shown.events)]
-    return {"anchor": shown.anchor, "earlier": shown.earlier, "later": shown.later, "events": events}
 
 
 def _text(event: Memory) -> str:

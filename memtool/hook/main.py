@@ -100,8 +100,10 @@ def run(arguments: Sequence[str], environ: Mapping[str, str], stream: BinaryIO) 
             if not event["hook_event_name"]:
                 return ""
         name = str(event.get("hook_event_name", ""))
-        if options.plugin and _is_in_settings(name, str(event.get("cwd", "")), environ):
-            return ""
+        if options.plugin:
+            paths = _settings_paths(str(event.get("cwd", "")), environ)
+            if any(_runs_memtool(path, name) for path in paths):
+                return ""
         return act(name, event, options, environ)
     except BaseException as error:  # noqa: BLE001
         from memtool.hook.problems import advice, report
@@ -123,11 +125,6 @@ def _read(stream: BinaryIO) -> Mapping[str, Any]:
     if not isinstance(event, dict):
         raise TypeError("the event is no JSON object")
     return event
-
-
-def _is_in_settings(event: str, folder: str, environ: Mapping[str, str]) -> bool:
-    """Return whether the settings of a session in *folder* run memtool at *event*, so that the plugin need not."""
-    return any(_runs_memtool(path, event) for path in _settings_paths(folder, environ))
 
 
 def _settings_paths(folder: str, environ: Mapping[str, str]) -> Iterator[Path]:

@@ -18,7 +18,7 @@ from memtool.install import client_files, hooks, own_texts
 from memtool.install.own_texts import OwnFile
 from memtool.recall.framing import inline
 from memtool.recall.routing.loader_table import LOADER, code
-from memtool.recall.routing.routes import GLOB, PREFIX, WORD, Route, Routing, read_routing
+from memtool.recall.routing.routes import GLOB, PREFIX, WORD, Routing, read_routing
 from memtool.recall.routing.triggers import Area
 from memtool.resources import agent_text
 from memtool.text.frontmatter import quoted
@@ -60,16 +60,12 @@ def _rows(root: Path, routing: Routing, prefix: str) -> Iterator[str]:
     for route in routing.routes:
         # The globs of an area have a rule of their own.
         if route.kind in (WORD, PREFIX) or (route.kind == GLOB and route.source == LOADER):
-            words.setdefault(route.refs, []).append(_word(route, prefix))
+            word = code(inline(route.trigger).replace("`", "'"))
+            words.setdefault(route.refs, []).append(prefix.format(word) if route.kind == PREFIX else word)
     for refs, triggers in words.items():
         files = [path for ref in refs if (path := _path(root, ref))]
         if files:
             yield f"| {', '.join(list(dict.fromkeys(triggers))[:20])} | {', '.join(files)} |\n"
-
-
-def _word(route: Route, prefix: str) -> str:
-    text = code(inline(route.trigger).replace("`", "'"))
-    return prefix.format(text) if route.kind == PREFIX else text
 
 
 def _scoped(root: Path, area: Area, language: str) -> str:

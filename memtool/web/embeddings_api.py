@@ -108,12 +108,16 @@ def add_embedding_calls(app: FastAPI, open_workspace: OpenWorkspace, jobs: Jobs)
         if asked.dimensions not in (None, embedder.dimension):
             raise UsageError(f"the vectors of this model have {embedder.dimension} dimensions, and no others")
         rows = embedder.embed_notes(texts)
+        if asked.encoding_format == "float":
+            encoded = [row.tolist() for row in rows]
+        else:
+            encoded = [base64.b64encode(row.astype("<f4").tobytes()).decode() for row in rows]
         used = tokens_in(*texts)
         return {
             "object": "list",
             "data": [
-                {"object": "embedding", "index": number, "embedding": _encoded(row, asked.encoding_format)}
-                for number, row in enumerate(rows)
+                {"object": "embedding", "index": number, "embedding": embedding}
+                for number, embedding in enumerate(encoded)
             ],
             "model": embedder.name,
             "usage": {"prompt_tokens": used, "total_tokens": used},
@@ -139,10 +143,6 @@ def _texts(given: object) -> list[str]:
     if not texts or not all(texts) or len(texts) > most or max(map(len, texts)) > longest:
         raise UsageError(f"the input is 1 to {most} strings of 1 to {longest:,} characters each")
     return texts
-
-
-def _encoded(row: Any, encoding: str) -> Any:  # noqa: ANN401  (an array, whose type would import numpy)
-    return row.tolist() if encoding == "float" else base64.b64encode(row.astype("<f4").tobytes()).decode()
 
 
 def _rebuilt(work: Workspace, report: ReportProgress, models: Models) -> dict[str, Any]:

@@ -226,14 +226,12 @@ def _prompts(work: Workspace, asked: HistoryAsked) -> list[Prompt]:
         return []  # a prompt has none of them
     terms = set(index_terms(asked.query))
     wanted = filter_of(work, SearchAsked(since=asked.since, until=asked.until))
-    kept = (one for one in prompts(work) if _is_in(one.at, wanted) and terms <= set(index_terms(one.text)))
+    until = wanted.until or "9999"
+    in_time = (one for one in prompts(work) if wanted.since <= one.at[:10] <= until)
+    kept = (one for one in in_time if terms <= set(index_terms(one.text)))
     of_project = _of_project(work, kept, asked.project) if asked.project else kept
     newest_first = sorted(of_project, key=lambda one: one.at, reverse=asked.order != "date_asc")
     return newest_first[asked.offset : asked.offset + asked.limit]
-
-
-def _is_in(at: str, wanted: Filter) -> bool:
-    return wanted.since <= at[:10] and (not wanted.until or at[:10] <= wanted.until)
 
 
 def _of_project(work: Workspace, found: Iterable[Prompt], project: str) -> Iterator[Prompt]:

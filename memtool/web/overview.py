@@ -19,7 +19,7 @@ from memtool.doctor.vault import content_checks
 from memtool.doctor.work import capture_checks, model_checks, schedule_checks
 from memtool.errors import BadSetting, MemtoolError
 from memtool.index.engine import place_of, use_index
-from memtool.llm.call_log import Usage, usage
+from memtool.llm.call_log import usage
 from memtool.settings import choices_of, shown_value
 from memtool.settings.sections import ABOUT
 from memtool.vault.scan import ignores, scan
@@ -65,6 +65,7 @@ def _add_figures(app: FastAPI, open_workspace: OpenWorkspace) -> None:
     def overview(request: Request, week: Text = "") -> Response:
         work = open_workspace(None)
         today = work.now().date()
+        two_weeks_ago = (today - dt.timedelta(days=14)).isoformat()
         try:
             shown = parse_week(week, today) if week else _latest_week(work)
         except MemtoolError:
@@ -74,7 +75,7 @@ def _add_figures(app: FastAPI, open_workspace: OpenWorkspace) -> None:
             "held": attempt(lambda: held_in(work, shown)),
             "given": attempt(lambda: given_in(work, shown)),
             "queue": attempt(lambda: _queue(work)),
-            "costs": attempt(lambda: _costs(work)),
+            "costs": attempt(lambda: [row for row in usage(work.vault) if row.day >= two_weeks_ago]),
         }
         after = week_of(shown.last + dt.timedelta(days=1))
         return rendered(
@@ -104,11 +105,6 @@ def _queue(work: Workspace) -> list[tuple[str, str, Job]]:
     queue = Queue(work.vault)
     waiting = [("waiting", queue.name_of(job, work.home), job) for job in queue.waiting()]
     return [*(("parked", queue.name_of(job, work.home), job) for job in queue.parked()), *waiting]
-
-
-def _costs(work: Workspace) -> list[Usage]:
-    since = (work.now().date() - dt.timedelta(days=14)).isoformat()
-    return [row for row in usage(work.vault) if row.day >= since]
 
 
 def _entries(work: Workspace, level: str) -> list[LogEntry]:

@@ -199,11 +199,10 @@ def _forms(language: str) -> tuple[tuple[re.Pattern[str], str], ...]:
     if not path.exists():
         return ()  # English is what the sentences are in
     table = tomllib.loads(path.read_text(encoding="utf-8"))
-    return tuple((re.compile(_pattern(form), re.DOTALL), words) for form, words in table.items())
-
-
-def _pattern(form: str) -> str:
-    return re.escape(form).replace(r"\{\}", "(.+?)").replace(r"\{n\}", r"([\d,]+)")
+    patterns = (re.escape(form).replace(r"\{\}", "(.+?)").replace(r"\{n\}", r"([\d,]+)") for form in table)
+    return tuple(
+        (re.compile(pattern, re.DOTALL), words) for pattern, words in zip(patterns, table.values(), strict=True)
+    )
 
 
 _TAGS = frozenset(

@@ -116,12 +116,6 @@ def share_memory() -> None:
     _tell_allocator("mallopt", -8, 1)  # M_ARENA_MAX
 
 
-def _give_memory_back() -> None:
-    """Return unused memory to the system: after many requests at once it is a tenth of the service's."""
-    gc.collect()
-    _tell_allocator("malloc_trim", 0)
-
-
 def _tell_allocator(call: str, *values: int) -> None:
     if sys.platform == "linux":
         with contextlib.suppress(OSError, AttributeError):  # another C library has no such thing
@@ -156,7 +150,8 @@ class _Server(uvicorn.Server):
         answered = self._life.answered
         if counter % 20 == 0 and self._tidied != answered:
             self._tidied = answered
-            _give_memory_back()
+            gc.collect()
+            _tell_allocator("malloc_trim", 0)  # after many requests at once, unused memory is a tenth of the service's
         return self._life.is_over() or await super().on_tick(counter)
 
 
