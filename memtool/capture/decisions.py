@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from memtool.capture import limits
-from memtool.capture.outcomes import is_question, telling_words
+from memtool.capture.outcomes import is_doubted, is_question, telling_words
 from memtool.capture.turns import Turn
 from memtool.text.languages import begins_with, gives_order, pattern_of, starts_with, word_set
 from memtool.text.lines import one_line, shortened, width
@@ -31,7 +31,9 @@ _KINDS = {OPEN: "pending", RULE: "demanding", DECISION: "deciding"}  # by role, 
 _FOREIGN = re.compile(r"(?ms)^@@ .*|^(?:>|\+(?=\S)|<)[^\n]*$")  # a diff, what is quoted, a line of a log
 _LINK = re.compile(r"https?://\S+")
 _QUOTED = re.compile(r'["“„«「『](?=\w)[^"“”„«»「」『』]{3,}["”“»」』]')
-_DOCUMENT = re.compile(r"(?m)^#{1,3} \S|[:：]\s*\n\s*\n")  # or "translate this notice:", and an empty line
+_DOCUMENT = re.compile(  # a heading, or "translate this notice:", and an empty line
+    r"(?m)^#{1,3} \S|[:：]\s*\n\s*\n|\A(?![-*\d])[^.!?。！？\n]{1,90}\n\s*\n"
+)
 
 _DIGITS = {digit: str(number) for number, digit in enumerate("一二三四五六", 1)}
 _LABEL = r"(?:[A-Ha-h]|\d{1,2}|[一二三四五六])"
@@ -41,7 +43,7 @@ _OPTION = re.compile(
 )
 _NEXT = re.compile(rf"(?<=[.:;。；：，,])\s*(?={_WORD}{_LABEL}[.)、:：）]\s*[^\W\d])|\s(?=\d[.)]\s)")
 _END = (
-    rf"(?=\s*(?:$|[,;,；。!！~]|\.(?:\s|$)|吧|\s[-–—]\s|\s[a-z]+(?:\W*$|[,;])"
+    rf"(?=\s*(?:$|[,;，；。!！~]|\.(?:\s|$)|吧|\s[-–—]\s|\s[a-z]+(?:\W*$|[,;])"
     rf"|(?:[,&+/、和与]|\s[^\W\d_]{{1,3}}\s)\s*{_LABEL}(?!\w)))"
 )
 _TAKEN = re.compile(
@@ -96,7 +98,8 @@ def _said(turns: Sequence[Turn], at: int) -> Iterator[Line]:
     own = [
         each for each in _own(_own_text(turn)) if (is_held or each[0] == RULE) and not is_quoted(each[1], before.said)
     ]
-    answer = _answer(typed, before.said, decides=any(role == DECISION for role, _ in own)) if is_held else ""
+    is_kept = is_held and not (starts_with("consent", typed) and _is_undone(turns, at))
+    answer = _answer(typed, before.said, decides=any(role == DECISION for role, _ in own)) if is_kept else ""
     if answer:
         yield Line(answer, DECISION, USER, at + 1)
     elif not own and _corrects(before, turn, typed):
@@ -114,6 +117,11 @@ def _is_held(turns: Sequence[Turn], at: int) -> bool:
     turn, later = turns[at], turns[at + 1 : at + _WORK + 1]
     is_last = at == len(turns) - 1 and not turn.looked
     return bool(is_last or turn.files or turn.commits or any(one.files or one.commits or one.runs for one in later))
+
+
+def _is_undone(turns: Sequence[Turn], at: int) -> bool:
+    """Return whether the user says that what was done in the turn number *at* did not help."""
+    return is_doubted(turns, at) and not is_question(turns[at + 1].typed)
 
 
 def _corrects(before: Turn, turn: Turn, typed: str) -> bool:

@@ -14,7 +14,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from memtool.capture.turns import Turn
-from memtool.capture.view import goes_on, informing
+from memtool.capture.view import goes_on, is_promise, telling
 from memtool.text.languages import begins_with, gives_order, leads, pattern_of, starts_with
 from memtool.text.lines import width
 from memtool.text.similarity import is_said, words
@@ -25,7 +25,7 @@ _CODE, _NAME = 2.0, 1.5
 _SHORT, _LONG = (40, 0.3), (80, 1.3)  # columns, and the factor below or above
 _PLACES = (3.0, 1.4, 1.2, 1.2, 1.2, 1.2)  # of the first statements
 _MESSAGE = (600, 0.6)  # columns up to which a message has its full value, and how fast that falls beyond
-_RISE = 0.5  # what the first turn says, rising to 1 with the last
+_RISE, _LAST = 0.5, 2.0  # what the first turn says, rising to 1 with the last; that one counts double
 _OVERTAKEN = 0.5  # of a turn that later work may have overtaken
 _FEW, _WIDEST_LIST = 6, 160  # items, and columns, of a list that is one statement
 _SHORTEST, _LEAST_NAMELESS = (
@@ -36,8 +36,8 @@ _WIDEST = 240  # columns of a statement
 _DENSITY = 0.45
 _CROWD = 0.6  # how much less each further statement of a turn is worth
 _MOST = 6  # statements of a turn
-_SHORT_REPORT, _BEFORE = 220, 5  # columns of a last message that leaves it to one of the messages before to explain
-_ABOUT, _SHARED = 3, 2  # telling words of a contradiction that says what it is about; that it shares with a statement
+_SHORT_REPORT, _BEFORE = 220, 4  # columns of a last message that leaves it to one of the messages before to explain
+_SHARED = 2  # telling words of a contradiction in a statement that it is about
 _SAME = 0.7  # of the words of a statement that another one has
 _NAMES = re.compile(r"\d|[a-z][A-Z]|\w_\w|\w\(\)|\w/\w|[A-Za-z]\.[a-z]|--\w|[A-Z]{2}")
 _ASKING = ("?", "？")
@@ -58,12 +58,13 @@ class TurnOutcome(NamedTuple):
 
 def result_of(turn: Turn) -> str:
     """Return the message that says what came of *turn*: the last one that informs; else the client's own summary."""
-    told = informing(turn)
-    if not told:
+    messages = telling(turn)
+    if not messages:
         return "" if turn.typed else turn.summary
-    explained = max(told[-_BEFORE:-1], key=width, default="")
-    is_short = width(told[-1]) <= _SHORT_REPORT and width(explained) > 2 * width(told[-1])
-    return f"{explained}\n\n{told[-1]}" if is_short else told[-1]
+    at = next((at for at in reversed(range(len(messages))) if not is_promise(messages[at])), len(messages) - 1)
+    last, explained = messages[at], max(messages[max(0, at - _BEFORE) : at], key=width, default="")
+    is_short = width(last) <= _SHORT_REPORT and width(explained) > 2 * width(last)
+    return f"{explained}\n\n{last}" if is_short else last
 
 
 def names_something(text: str) -> bool:
@@ -110,11 +111,12 @@ def outcomes_in(turns: Sequence[Turn]) -> list[TurnOutcome]:
     found, gone, values, last = [], taken_back(turns), _new_values(turns), len(turns) - 1
     proposing = re.compile(pattern_of("proposing"), re.IGNORECASE)
     for at, turn in enumerate(turns):
-        factor = _RISE + (1 - _RISE) * (at + 1) / len(turns)
+        factor = _LAST if at == last else _RISE + (1 - _RISE) * at / last
         factor *= _OVERTAKEN if _is_done_anew(turns, at) else 1.0
-        doubt = telling_words(turns[at + 1].typed) if is_doubted(turns, at) else None
+        after = turns[at + 1] if at < last else Turn()
+        doubt = telling_words(after.typed) if is_doubted(turns, at) else None
         for place, (text, value, lead) in enumerate(_valued(result_of(turn)) if at not in gone else ()):
-            is_past = at < last and proposing.search(text) and not starts_with("consent", turns[at + 1].typed)
+            is_past = at < last and proposing.search(text) and not starts_with("consent", after.typed)
             if not (is_past or _is_hit(text, doubt) or _is_overtaken(text, turns, at, values)):
                 found.append(TurnOutcome(text, at + 1, place, value * factor, lead))
     return found
@@ -128,7 +130,7 @@ def _is_done_anew(turns: Sequence[Turn], at: int) -> bool:
 
 def _is_hit(text: str, doubt: frozenset[str] | None) -> bool:
     """Return whether a contradiction in the words *doubt*, if there is one, is about the statement *text*."""
-    return doubt is not None and (len(doubt) < _ABOUT or len(doubt & telling_words(text)) >= _SHARED)
+    return doubt is not None and (not doubt or len(doubt & telling_words(text)) >= _SHARED)
 
 
 class _NewValue(NamedTuple):

@@ -11,10 +11,11 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from memtool.capture.checks import last_ends
-from memtool.capture.decisions import decided_in, is_quoted, own_words
+from memtool.capture.decisions import decided_in, is_quoted, offered, own_words, taken
 from memtool.capture.mended import base_name, fixes_in
 from memtool.capture.outcomes import (
     TurnOutcome,
@@ -29,7 +30,7 @@ from memtool.capture.outcomes import (
 )
 from memtool.capture.turns import Turn
 from memtool.capture.view import informing, is_promise
-from memtool.text.languages import gives_order, labels, leads, pattern_of, starts_with
+from memtool.text.languages import gives_order, labels, leads, pattern_of, starts_with, without_openings
 from memtool.text.lines import shortened, width
 from memtool.text.statements import plain, sentences, statements
 from memtool.vault.authors import AGENT, COMMAND, DECISION, FIX, OPEN, RULE, USER
@@ -47,6 +48,7 @@ _SIDE_QUESTION, _SHORT = (
 )  # columns of a first question that the session is not about; of a prompt that tells nothing
 _TELLS_FROM = 24  # bytes, eight Chinese characters; a shorter prompt ("yes", "commit") goes on with the one before
 _TALK = 2  # turns
+_OPTION = 20  # characters by which a statement is known as an option
 _CLAUSE_END = re.compile(r"(?<=[.!?])\s|[,;:] |[，。；：！？、]| [-–—] | \(")
 _SECTIONS = (DECISION, RULE, FIX, "", OPEN, COMMAND)
 
@@ -54,6 +56,7 @@ _SECTIONS = (DECISION, RULE, FIX, "", OPEN, COMMAND)
 _WIDEST, _LEAST, _LEAST_CUT, _LEAST_WORDS = 70, 20, 28, 3  # columns of a title and of a clause; words
 _TELLS_LITTLE = 32  # columns of a prompt that does not say where
 _FIRST, _BEGUN = 6, 3  # sentences of an answer, of the first prompt
+_OF_ASKED = 0.3  # least share of a commit's subject, of that of the prompt
 _ASKED, _LATER, _TELLS = 0.4, 0.5, 1.5  # weight of a question; of a later prompt; of what was done, or names something
 _UNTOLD_BRANCHES = frozenset({"main", "master", "develop", "trunk", "HEAD"})
 _CLAUSES = (
@@ -76,7 +79,7 @@ def write_by_rules(turns: Sequence[Turn], *, branch: str = "", language: str = "
     decided = decided_in(turns)
     still_open = list(_open(turns, language))[:_MOST_OPEN]
     commands, fixes = list(_commands(turns)), fixes_in(turns)[-_MOST_FIXES:]
-    title, asked, found = title_of(turns, branch), _asked(turns), outcomes_in(turns)
+    title, asked, found = title_of(turns, branch), _asked(turns), _without_options(outcomes_in(turns), turns)
     sure = [*decided, *fixes, *still_open, *commands]
     room = max(_LEAST_ROOM, _ROOM - sum(width(line.text) + 6 for line in sure) - width(asked))
     done = _done(turns, found, room, [title, asked, *(line.text for line in sure)])
@@ -99,6 +102,16 @@ def leaves_note(turns: Sequence[Turn]) -> bool:
 
 def _tells(turn: Turn) -> bool:
     return len(own_words(turn).encode()) >= _TELLS_FROM
+
+
+def _without_options(found: Sequence[TurnOutcome], turns: Sequence[Turn]) -> list[TurnOutcome]:
+    """Return *found* without the options between which the user chose: the choice is among the decisions."""
+    options = {
+        at: offered(turn.said).values()
+        for at, (turn, after) in enumerate(pairwise(turns), 1)
+        if taken(own_words(after), turn.said)
+    }
+    return [each for each in found if not any(text[:_OPTION] in each.text for text in options.get(each.turn, ()))]
 
 
 def _done(turns: Sequence[Turn], found: Sequence[TurnOutcome], room: int, known: Sequence[str]) -> Iterator[Line]:
@@ -178,14 +191,13 @@ def title_of(turns: Sequence[Turn], branch: str = "") -> str:
     """Return the title of *turns*; the *branch* as words where nothing else names them."""
     counts = _counts(turns)
 
-    def best(candidates: Iterable[_Candidate]) -> str:
+    def best(candidates: Iterable[_Candidate]) -> tuple[float, str]:
         heads = [(each, _head(each.text)) for each in candidates]
-        valued = [(each.weight * _share(head, counts), head, each) for each, head in heads if head]
-        _, head, each = max(valued, key=lambda one: one[0], default=(0.0, "", _Candidate("", 0)))
-        return _in_file(head, each.turn)
+        valued = [(each.weight * _share(head, counts), _in_file(head, each.turn)) for each, head in heads if head]
+        return max(valued, default=(0.0, ""))
 
-    kinds = (_named(turns), _done_in(turns), _asked_for(turns))
-    title = next(filter(None, map(best, kinds)), "")
+    (named, subject), (_, done), (asked, demand) = map(best, (_named(turns), _done_in(turns), _asked_for(turns)))
+    title = (subject if named >= _OF_ASKED * asked else "") or done or demand or subject
     words = "" if branch in _UNTOLD_BRANCHES else re.sub(r"[-_]+", " ", branch.rsplit("/", 1)[-1])
     return title or words or shortened(own_words(next(iter(turns), Turn())), _WIDEST)
 
@@ -266,7 +278,7 @@ def _size(turn: Turn) -> int:
 
 def _without_plea(text: str) -> str:
     """Return *text* without mentions of files and words that only ask before it: "can you please …"."""
-    plea, own = re.compile(pattern_of("plea"), re.IGNORECASE), text
+    plea, own = re.compile(pattern_of("plea"), re.IGNORECASE), without_openings(text)
     while (match := _MENTION.match(own) or plea.match(own)) and width(own[match.end() :]) >= _LEAST:
         own = own[match.end() :]
     return own if own == text else own[:1].upper() + own[1:].rstrip("?？")

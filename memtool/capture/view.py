@@ -105,7 +105,7 @@ def shown(turns: Sequence[Turn], limit: int = limits.REQUEST_COLUMNS, *, first: 
 
 def pieces_of(turn: Turn, *, whole: bool = False) -> list[Piece]:
     """Return what is shown of *turn*, or the *whole* of it, in order; commands and edits before the last message."""
-    kept = set(turn.messages) if whole else {*informing(turn), *_telling(turn)[-1:]}
+    kept = set(turn.messages) if whole else {*informing(turn), *telling(turn)[-1:]}
     work = list(_work(turn, whole=whole))
     pieces = list(_opening(turn))
     for at, message in enumerate(turn.messages):
@@ -120,11 +120,12 @@ def pieces_of(turn: Turn, *, whole: bool = False) -> list[Piece]:
 
 def informing(turn: Turn) -> list[str]:
     """Return the messages of *turn* that say something; if all of them only promise to look, the last one."""
-    telling = _telling(turn)
-    return [message for message in telling if not is_promise(message)] or telling[-1:]
+    messages = telling(turn)
+    return [message for message in messages if not is_promise(message)] or messages[-1:]
 
 
-def _telling(turn: Turn) -> list[str]:
+def telling(turn: Turn) -> list[str]:
+    """Return the messages of *turn* without those that the client put in the place of one."""
     return [message for message in turn.messages if not _EMPTY.fullmatch(message.strip())]
 
 

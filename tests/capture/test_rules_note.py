@@ -263,7 +263,7 @@ COUNTS = [
     ("payment_zh", "P99 从 5.1 秒降到 86 毫秒"),
     ("payment_zh", "不要直接改库"),
     ("payment_zh", "目前还没有执行 --apply"),
-    ("export_zh", "还是乱码，客户用的是 WPS for Mac"),
+    ("export_zh", "直接导出 xlsx，用 excelize"),
     ("export_zh", "yyyy/mm/dd，金额"),
     ("export_zh", "先不做，记到待办里"),
     ("leak_zh", "泄漏的是 OpenTelemetry 的 Span"),
