@@ -24,7 +24,7 @@ _EXTRAS = {
 
 
 def how_to_add(extra: str) -> str:
-    """Return the one command that adds the *extra*, such as `vectors`, to the installation that runs."""
+    """Return the sentence with the one command that adds the *extra*, such as `vectors`, to what runs."""
     return f"`{_adding(extra)}` adds it."
 
 

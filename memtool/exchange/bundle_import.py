@@ -130,7 +130,9 @@ def _beside(work: Workspace, ref: str, ours: str | None, theirs: str) -> _Step:
         return _Step(ADDED, theirs)
     if theirs == ours:
         return _Step(SAME)
-    if _kind(work, ref, ours) not in _MERGED_KINDS:
+    note = None if is_facts_file(ref) else parse_note(ref, ours.encode("utf-8"))
+    declared = note.field("type") if isinstance(note, Note) else ""
+    if kind_of(ref, declared, daily=work.vault.daily) not in _MERGED_KINDS:
         return _Step(KEPT)
     merged = merge(ref, None, ours, theirs, daily=work.vault.daily)
     if merged.conflicts:
@@ -144,13 +146,6 @@ def _said(text: str, ref: str) -> list[str]:
     return sorted(json.dumps(fact, sort_keys=True) for fact in raw_facts(text, ref))
 
 
-def _kind(work: Workspace, ref: str, text: str) -> str:
-    if is_facts_file(ref):
-        return "fact"
-    note = parse_note(ref, text.encode("utf-8"))
-    return kind_of(ref, note.field("type") if isinstance(note, Note) else "", daily=work.vault.daily)
-
-
 def _facts(work: Workspace, ref: str, ours: str | None, theirs: str, refused: list[str]) -> str:
     """Return the facts of *theirs* that *ours* lacks or has otherwise, redacted; *ours* itself if there are none.
 
@@ -161,7 +156,10 @@ def _facts(work: Workspace, ref: str, ours: str | None, theirs: str, refused: li
     readable = [fact for fact in given if _is_readable(fact)]
     if lost := len(given) - len(readable):
         refused.append(f"'{ref}': {lost} of its facts have no statement, no known status, or half a character")
-    clean = [_redacted(work, fact) for fact in readable]
+    clean = [
+        {name: value if name in _NO_SECRETS else _without_secrets(work, value) for name, value in fact.items()}
+        for fact in readable
+    ]
     if ours is None:
         return theirs if clean == given else facts_text(clean)
     known = [with_author(fact) for fact in raw_facts(ours, ref) if isinstance(fact, dict)]
@@ -174,10 +172,6 @@ def _is_readable(fact: object) -> bool:
         return len(parse_facts(json.dumps({"facts": [fact]})).facts) == 1
     except (MemtoolError, ValueError, RecursionError):
         return False
-
-
-def _redacted(work: Workspace, fact: dict[str, Any]) -> dict[str, Any]:
-    return {name: value if name in _NO_SECRETS else _without_secrets(work, value) for name, value in fact.items()}
 
 
 def _without_secrets(work: Workspace, value: Any) -> Any:  # noqa: ANN401  (whatever JSON holds)

@@ -291,7 +291,9 @@ def _of_tar(content: bytes) -> tuple[dict[str, str | bytes], list[str]]:
             for member in archive:
                 if member.isdir():
                     continue
-                if fault := _fault(member):
+                is_plain = member.isreg() and not member.issparse()
+                if not is_plain or member.size > LARGEST_FILE:
+                    fault = "it is too large" if is_plain else "it is not a plain file"
                     problems.append(f"'{member.name}' was left out: {fault}")
                     continue
                 file = archive.extractfile(member)
@@ -303,9 +305,3 @@ def _of_tar(content: bytes) -> tuple[dict[str, str | bytes], list[str]]:
     except (tarfile.TarError, OSError, ValueError, OverflowError) as error:
         raise BrokenVaultFile(f"the archive cannot be read: {error}", hint=_WANTED) from None
     return bundle, problems
-
-
-def _fault(member: tarfile.TarInfo) -> str:
-    if not member.isreg() or member.issparse():
-        return "it is not a plain file"
-    return "it is too large" if member.size > LARGEST_FILE else ""

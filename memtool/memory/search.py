@@ -94,20 +94,16 @@ def search_memory(
         MemtoolError: the vault or its index cannot be read.
     """
     project = "" if everywhere else work.area().name
-    wanted = _of_scope(scope, Filter(work.now(), transcripts=transcripts))
+    wanted = Filter(work.now(), transcripts=transcripts)
+    if scope == "decisions":  # facts are decisions by their category
+        wanted = wanted._replace(categories=(DECISION,))
+    elif scope != "all":
+        wanted = wanted._replace(kinds=tuple(name for name, kind in KINDS.items() if kind.scope == scope))
     text = without_surrogates(query)
     try:
         return use_ready(work, lambda index: _page(work, index, text, wanted, project, limit, page))
     except Unbuilt as error:
         return SearchPage((), (str(error),), project, page)
-
-
-def _of_scope(scope: str, wanted: Filter) -> Filter:
-    if scope == "all":
-        return wanted
-    if scope == "decisions":  # facts are decisions by their category
-        return wanted._replace(categories=(DECISION,))
-    return wanted._replace(kinds=tuple(name for name, kind in KINDS.items() if kind.scope == scope))
 
 
 def _page(work: Workspace, index: Index, text: str, wanted: Filter, project: str, limit: int, page: int) -> SearchPage:

@@ -107,7 +107,9 @@ def rotate_token(
     if old.state(now) == "revoked":
         raise TokenNotFound(f"the token '{token_id}' is revoked")
     with db.transaction():
-        made = add_token(db, old._replace(expires_at=_renewed(old, now)), secret, now)
+        # The new one is good for as long as the old one was.
+        expires_at = now + (old.expires_at - old.created_at) if old.expires_at and old.created_at else None
+        made = add_token(db, old._replace(expires_at=expires_at), secret, now)
         end = now + grace
         db.execute("UPDATE memtool.token SET expires_at = least(expires_at, %s) WHERE id = %s", (end, old.id))
     return made
@@ -180,11 +182,6 @@ def _lower(name: str) -> bytes:
 def _token(row: Sequence[Any]) -> Token:
     values: list[Any] = [tuple(value) if isinstance(value, list) else value for value in row]
     return Token(*values)
-
-
-def _renewed(old: Token, now: datetime) -> datetime | None:
-    """Return when what takes the place of *old* expires: it is good for as long as that was."""
-    return now + (old.expires_at - old.created_at) if old.expires_at and old.created_at else None
 
 
 def _check(wanted: Token, now: datetime) -> None:

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from memtool.named_tuple import NamedTuple
-from memtool.vault import limits
 from memtool.vault.authors import AUTHORS
 from memtool.vault.kinds import CATEGORIES
 
@@ -38,8 +37,9 @@ def faults(fact: Mapping[str, Any]) -> dict[str, str]:
     """Return a sentence for each field of *fact* that is missing or wrong, found by hand."""
     found = {name: f"'{name}' is missing" for name in _REQUIRED if name not in fact}
     for name, value in fact.items():
-        if name in RULES and not RULES[name].fits(value):
-            found[name] = f"'{name}' should be {RULES[name].wanted}"
+        rule = RULES.get(name)
+        if rule and not (rule.fits(value) or (value is None and not rule.required)):
+            found[name] = f"'{name}' should be {rule.wanted}"
     if fact.get("status") == "superseded" and not _is_text(fact.get("supersededBy")):
         found["supersededBy"] = "'supersededBy' should be the id of a fact"
     return found
@@ -47,16 +47,14 @@ def faults(fact: Mapping[str, Any]) -> dict[str, str]:
 
 def schema_faults(fact: object) -> list[str]:
     """Return a sentence for each rule that *fact* breaks, found by jsonschema."""
-    errors = _validator().iter_errors({"facts": [fact]})
-    return sorted({_sentence(error) for error in errors})
-
-
-def _sentence(error: Any) -> str:  # noqa: ANN401  (its type would import jsonschema)
-    message = str(error.message)
-    if len(message) > limits.FAULT:
-        message = f"{message[: limits.FAULT]}…"
-    names = [str(step) for step in list(error.absolute_path)[2:]]  # below "facts" and the number of the fact
-    return f"'{'.'.join(names)}': {message}" if names else message
+    sentences = set()
+    for error in _validator().iter_errors({"facts": [fact]}):
+        message = str(error.message)
+        if len(message) > 200:  # it quotes the whole value
+            message = f"{message[:200]}…"
+        names = [str(step) for step in list(error.absolute_path)[2:]]  # below "facts" and the number of the fact
+        sentences.add(f"'{'.'.join(names)}': {message}" if names else message)
+    return sorted(sentences)
 
 
 @cache
@@ -100,31 +98,27 @@ def _list_of(fits: _Test) -> _Test:
     return lambda value: isinstance(value, list) and all(map(fits, value))
 
 
-def _or_null(fits: _Test) -> _Test:
-    return lambda value: value is None or fits(value)
-
-
 RULES = {
     "id": Rule("id", "text without white space", _is_id, required=True),
     "fact": Rule("fact", "text", _is_text, required=True),
     "evidence": Rule("evidence", "text", _is_text, required=True),
     "timestamp": Rule("timestamp", "a date such as 2026-02-10", _is_date, required=True),
     "status": Rule("status", f"one of {', '.join(STATUSES)}", STATUSES.__contains__, required=True),
-    "supersededBy": Rule("superseded_by", "the id of a fact", _or_null(_is_string)),
-    "supersedes": Rule("supersedes", "the id of a fact", _or_null(_is_string)),
-    "category": Rule("category", f"one of {', '.join(CATEGORIES)}", CATEGORIES.__contains__, required=True),
-    "subject": Rule("subject", "text", _or_null(_is_string)),
-    "tags": Rule("tags", "a list of text", _or_null(_list_of(_is_string))),
-    "source": Rule("source", "text", _or_null(_is_string)),
-    "author": Rule("author", f"one of {', '.join(AUTHORS)}", _or_null(AUTHORS.__contains__)),
-    "confidence": Rule("confidence", "a number from 0 to 1", _or_null(_is_share)),
-    "expires": Rule("expires", "a date such as 2026-02-10", _or_null(_is_date)),
-    "anchors": Rule("anchors", 'a list of {"path": …, "blob": …}', _or_null(_list_of(_is_anchor))),
-    "spans": Rule("spans", 'a list of {"source": …, "hash": …}', _or_null(_list_of(_is_span))),
-    "review": Rule("review", "text", _or_null(_is_string)),
-    "domain": Rule("domain", "text", _or_null(_is_string)),
-    "project": Rule("project", "text", _or_null(_is_string)),
-    "summary": Rule("summary", "text", _or_null(_is_string)),
-    "updated": Rule("updated", "a date such as 2026-02-10", _or_null(_is_date)),
+    "supersededBy": Rule("superseded_by", "the id of a fact", _is_string),
+    "supersedes": Rule("supersedes", "the id of a fact", _is_string),
+    "category": Rule("category", f"one of {', '.join(CATEGORIES)}", tuple(CATEGORIES).__contains__, required=True),
+    "subject": Rule("subject", "text", _is_string),
+    "tags": Rule("tags", "a list of text", _list_of(_is_string)),
+    "source": Rule("source", "text", _is_string),
+    "author": Rule("author", f"one of {', '.join(AUTHORS)}", AUTHORS.__contains__),
+    "confidence": Rule("confidence", "a number from 0 to 1", _is_share),
+    "expires": Rule("expires", "a date such as 2026-02-10", _is_date),
+    "anchors": Rule("anchors", 'a list of {"path": …, "blob": …}', _list_of(_is_anchor)),
+    "spans": Rule("spans", 'a list of {"source": …, "hash": …}', _list_of(_is_span)),
+    "review": Rule("review", "text", _is_string),
+    "domain": Rule("domain", "text", _is_string),
+    "project": Rule("project", "text", _is_string),
+    "summary": Rule("summary", "text", _is_string),
+    "updated": Rule("updated", "a date such as 2026-02-10", _is_date),
 }
 _REQUIRED = tuple(name for name, rule in RULES.items() if rule.required)

@@ -274,7 +274,19 @@ def find_leftovers(root: Path, now: float) -> list[Path]:
 
     They are temporary files of ours and locks of git, in stable order.
     """
-    return sorted(path for path in _candidates(root) if _is_old_file(path, now))
+    found = [] if (root / ".git").is_symlink() else [root / ".git" / name for name in _GIT_LOCKS]
+    for folder, below, names in os.walk(root):
+        below[:] = [name for name in below if name != ".git"]
+        found += [Path(folder, name) for name in names if re.fullmatch(_TEMPORARY, name)]
+    return sorted(path for path in found if _is_old_file(path, now))
+
+
+def _is_old_file(path: Path, now: float) -> bool:
+    with contextlib.suppress(OSError):
+        about = path.lstat()
+        # The time of its last renaming or linking counts, too: a temporary name may be that of an old note.
+        return not path.is_dir() and now - max(about.st_mtime, about.st_ctime) > limits.LEFTOVER
+    return False
 
 
 def remove_leftovers(root: Path, now: float) -> list[Path]:
@@ -285,19 +297,3 @@ def remove_leftovers(root: Path, now: float) -> list[Path]:
             path.unlink()
             removed.append(path)
     return removed
-
-
-def _candidates(root: Path) -> Iterator[Path]:
-    for folder, below, names in os.walk(root):
-        below[:] = [name for name in below if name != ".git"]
-        yield from (Path(folder, name) for name in names if re.fullmatch(_TEMPORARY, name))
-    if not (root / ".git").is_symlink():
-        yield from (root / ".git" / name for name in _GIT_LOCKS)
-
-
-def _is_old_file(path: Path, now: float) -> bool:
-    with contextlib.suppress(OSError):
-        about = path.lstat()
-        # The time of its last renaming or linking counts, too: a temporary name may be that of an old note.
-        return not path.is_dir() and now - max(about.st_mtime, about.st_ctime) > limits.LEFTOVER
-    return False

@@ -7,7 +7,6 @@ FOLDER = 60  # characters of the name of a folder
 MASKED = 67_108_864  # bytes of a file that is looked into
 TITLE = 80  # characters, of a session columns
 SENTENCE = 200  # characters
-FAULT = 200  # characters; jsonschema quotes the whole value
 FRESH = 86_400.0  # seconds for which a folder's area is remembered
 UNSURE = 60.0  # seconds for which it is while git has not given all identities, or it is not registered
 SUMMARY = 262_144  # bytes of a project's summary, in which its front matter ends

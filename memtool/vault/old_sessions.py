@@ -77,7 +77,10 @@ def old_parts(text: str) -> Iterator[tuple[str, Line]]:
             is_titled = is_titled or not name
             yield from (("id", Line(value)),) if name else _title(value, number)
         elif part == "header":
-            yield from _header(name, value)
+            if name in ("project", "updated", "links"):
+                yield name, Line(value)
+            elif name == "directory" and (match := re.search(rf" \((?:{one_of('branch')}) (.+)\)$", value)):
+                yield "branch", Line(match[1])
         elif part in ("section", "bullet") and value:
             yield from _statements(section, value, number)
 
@@ -91,13 +94,6 @@ def _title(topic: str, number: int) -> Iterator[tuple[str, Line]]:
         yield "title", Line(ended.strip(), TITLE, AGENT, number=number, asked=asked)
     else:
         yield "title", Line(topic, TITLE, USER, number=number)  # what it was about
-
-
-def _header(name: str, value: str) -> Iterator[tuple[str, Line]]:
-    if name == "directory" and (match := re.search(rf" \((?:{one_of('branch')}) (.+)\)$", value)):
-        yield "branch", Line(match[1])
-    elif name in ("project", "updated", "links"):
-        yield name, Line(value)
 
 
 def _statements(section: str, value: str, number: int) -> Iterator[tuple[str, Line]]:

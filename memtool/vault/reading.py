@@ -196,7 +196,13 @@ def read_file(path: Path, name: str, ref: Ref, *, level: int, max_bytes: int, da
     ref = _located(ref, readable.text)
     whole = (1, readable.text.rstrip("\n").count("\n") + 1)
     text = {SUMMARY: readable.summary, OVERVIEW: overview(readable.body)}.get(level, readable.text)
-    start, end, text = _lines_of(readable.text, ref) if ref.first else (*whole, text)
+    start, end = whole
+    if ref.first:
+        lines = readable.text.rstrip("\n").split("\n")
+        if ref.first > len(lines) or ref.last < ref.first:
+            raise NoteNotFound(f"{ref.name}:{ref.first}-{ref.last}")
+        start, end = ref.first, min(ref.last, len(lines))
+        text = "\n".join(lines[start - 1 : end])
     return Reading(
         path=name,
         start_line=start,
@@ -208,11 +214,3 @@ def read_file(path: Path, name: str, ref: Ref, *, level: int, max_bytes: int, da
         fields=dict(readable.fields),
         problem=UNSOLVED if holds_two_texts(note.text) else note.reason if isinstance(note, BrokenNote) else "",
     )
-
-
-def _lines_of(text: str, ref: Ref) -> tuple[int, int, str]:
-    lines = text.rstrip("\n").split("\n")
-    if ref.first > len(lines) or ref.last < ref.first:
-        raise NoteNotFound(f"{ref.name}:{ref.first}-{ref.last}")
-    last = min(ref.last, len(lines))
-    return ref.first, last, "\n".join(lines[ref.first - 1 : last])

@@ -80,10 +80,8 @@ def scan(root: Path, ignored: Ignores | None = None, within: Iterable[str] | Non
             found.problems.append(broken(folder or ".", f"the folder cannot be read: {error.strerror}"))
         if not folder and within is not None:
             waiting = list(within)
-    return found if ignored is None else _without(found, ignored)
-
-
-def _without(found: Scan, ignored: Ignores) -> Scan:
+    if ignored is None:
+        return found
     return Scan(
         {ref: stamp for ref, stamp in found.stamps.items() if not ignored(ref)},
         [ref for ref in found.unreadable if not ignored(ref)],

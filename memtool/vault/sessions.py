@@ -108,7 +108,9 @@ def render_session(note: SessionNote, *, language: str = "en") -> str:
     title = one_line(draft.title) or f"{names['session']} {one_line(day)}".strip()
     asked = labelled(names["asked"], f"“{said}”") if (said := one_line(draft.asked)) else ""
     links = ", ".join(link(text, target) for text, target in note.links if one_line(target))
-    ends = {"files": _files(draft, names["more_files"]), "links": links}
+    files = ", ".join(filter(None, map(print_file, draft.files)))
+    rest = f"({names['more_files'].replace('N', str(draft.more_files))})" if draft.more_files else ""
+    ends = {"files": " ".join(filter(None, [files, rest])), "links": links}
     tail = "\n".join(f"**{names[name]}**: {value}" for name, value in ends.items() if value)
     blocks = [f"# {title}", escaped_line(one_line(draft.summary)), asked, *_sections(draft.lines, names), tail]
     body = "\n\n".join(filter(None, blocks)) + "\n"
@@ -282,12 +284,6 @@ def _statements(section: NoteBlock, above: int) -> Iterator[tuple[str, Line]]:
             yield "line", Line(said.text, said.role, said.author, number=number - above, asked=asked)
         elif "“" in line and (read := read_line(line))[0] == "asked":
             yield "asked", Line(read[2], ASKED, author_of_prompt(read[2]), number=number - above)
-
-
-def _files(draft: Draft, more: str) -> str:
-    named = ", ".join(filter(None, map(print_file, draft.files)))
-    rest = f"({more.replace('N', str(draft.more_files))})" if draft.more_files else ""
-    return " ".join(filter(None, [named, rest]))
 
 
 def in_form_of_today(text: str) -> str:

@@ -117,6 +117,13 @@ def test_facts_that_share_an_id_are_all_there_and_reported() -> None:
     assert file.problems == ("'facts.json': the id 'fact-001' is used more than once",)
 
 
+@pytest.mark.parametrize("name", sorted(RULES))
+@pytest.mark.parametrize("value", [[], {}, [[]], 1.5])
+def test_a_field_of_any_type_is_a_problem_and_no_crash(name: str, value: object) -> None:
+    file = parse_facts(in_file(RAW | {name: value}))
+    assert len(file.problems) <= 1
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
