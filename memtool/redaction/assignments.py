@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from memtool.redaction.names import PASS, PASSWORD, STEMS, Secret, named_secrets, secret_of
+from memtool.redaction.names import PASS, PASSWORD, STEMS, Proof, Secret, named_secrets, secret_of
 from memtool.redaction.values import Form, is_grammar, is_passphrase, is_phrase, is_secret
 from memtool.redaction.views import Finding, compiled
 from memtool.text.languages import word_set, words
@@ -121,7 +121,7 @@ def _value_in(text: str, gap: re.Match[str], name: str, secret: Secret) -> Findi
         is_one = is_one and is_secret(value, secret, _form(text, gap, name, is_quoted=True))
     else:
         form = _form(text, gap, name, is_quoted=False)
-        goes_on = _goes_on(text, end, value, form)
+        goes_on = _goes_on(text, end, value, form) and (secret.proof is not Proof.NUMBER or value[-1:] not in {*",.;)"})
         value = value.rstrip(_TRAILING)
         is_one = is_secret(value, secret, form, goes_on=goes_on)
         is_below = text.find("\n", gap.start(), gap.end()) >= 0 and gap.lastgroup in {"assigned", *_SAID}
@@ -179,7 +179,8 @@ def _value(text: str, start: int, end: int, closing: str, *, is_line: bool = Fal
 
 def _form(text: str, gap: re.Match[str], name: str, *, is_quoted: bool) -> Form:
     kind = gap.lastgroup
-    if kind == "assigned" and gap[0].rstrip("\"'") == "=" and name.isupper():
+    is_in_list = text[gap.start() - len(name) - 1] == ";"  # of a connection: Server=…;Password=…
+    if kind == "assigned" and gap[0].rstrip("\"'") == "=" and (name.isupper() or is_in_list):
         return Form.ENVIRONMENT
     if name.startswith("--") and (gap[0][0] == "=" or (is_quoted and kind == "spaced")):
         return Form.ENVIRONMENT
@@ -231,7 +232,7 @@ def _gap() -> re.Pattern[str]:
         "tagged": r"\"?(?:</key>\s{0,24}<string)?>(?=[^<>\n]{1,256}</)|\"\r?\n\r?\n(?=[^\s<>])",
         "assigned": rf"(?:[（(][^（()）\n]{{1,20}}[)）]|给你|如下)?"
         rf"{_CLOSING_SIGNS}[ \t]{{0,16}}{_SIGN}{_OPENING}[ \t]{{0,32}}"
-        rf"(?:(?i:crypt|encode|hashpw|password|md5)?[\[(]\s{{0,24}}(?=[bB]?[\"']))?(?P<below>{_BELOW})?{_OPENING}",
+        rf"(?:(?i:[\w.]{{0,24}}(?:fromhex|unhexlify|b64decode|buffer\.from)|crypt|encode|hashpw|password|md5)?[\[(]\s{{0,24}}(?=[bB]?[\"']))?(?P<below>{_BELOW})?{_OPENING}",
         # the next argument: get("PASSWORD", "…"); or the first: set_password("…")
         # in the text that names an element of a page: fill("#password", …), get("input[name=password]").type(…)
         "next": rf"[\"'\])]{{1,3}},[ \t]{{0,4}}{_QUOTED}|\([ \t]{{0,4}}{_QUOTED}"

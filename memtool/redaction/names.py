@@ -62,14 +62,14 @@ _BY_KIND = {"password": PASSWORD, "key": _KEY, "secret": _SECRET, "token": TOKEN
 _KEYS_OF = frozenset(
     """
     api access secret private encryption decryption crypt crypto cipher signing sign auth account master service
-    deploy subscription shared storage webhook jwt session hmac aes rsa des app application license licence client
+    deploy subscription storage webhook jwt session hmac aes rsa des app application license licence client
     server admin root consumer tls ssl wallet security sdk bot recovery backup unlock unseal
     """.split()
 )
 _OPEN_KEYS = frozenset(
     """
-    cache primary public pub foreign partition sort unique index object s row idempotency dedup dedupe hash lookup
-    map dict column natural composite host bucket shard routing group query translation config registry the a this
+    cache primary foreign partition sort unique index object s row idempotency dedup dedupe hash lookup
+    map dict column natural composite host bucket shard group query translation config registry the a this
     that each by of last next first content file blob etag ssh commit
     """.split()
 )
@@ -102,7 +102,7 @@ def named_secrets() -> dict[str, Secret]:
     kinds = {"password_names": PASSWORD, "key_names": _KEY, "token_names": TOKEN}
     return {name: secret for kind, secret in kinds.items() for name in words(kind)} | {
         **dict.fromkeys(_CODES, _PIN),
-        "密码短语": PASSPHRASE,
+        **dict.fromkeys(("密码短语", "パスフレーズ", "phrase de passe"), PASSPHRASE),
     }
 
 
@@ -112,7 +112,7 @@ def secret_of(name: str) -> Secret | None:
     words = [word.lower() for word in _word().findall(name)]
     while len(words) > 1 and (words[-1] in _TRAILING or words[-1].isdigit()):
         words.pop()
-    if not words:
+    if not words or words[-1] in {"fingerprint", "sha"}:
         return None
     if name.startswith("-") and _option_pass().fullmatch(words[-1]):
         return PASSWORD
@@ -123,7 +123,11 @@ def secret_of(name: str) -> Secret | None:
     return _HINT if any(_of_word(word) for word in words) else None
 
 
-def _key_of(word: str) -> Secret:
+def _key_of(word: str) -> Secret | None:
+    if word in {"public", "pub", "publishable"}:
+        return None
+    if word == "shared":  # of a network
+        return PASSPHRASE
     if word in _KEYS_OF:
         return _KEY
     return _HINT if word in _OPEN_KEYS else _SOME_KEY

@@ -265,7 +265,7 @@ PLACES = (
         "password",
         "passphrase for ",
         r"passphrase for (?:key )?['\"]?[^\s'\":]{1,200}['\"]?:[ \t]{1,4}"
-        r"(\S{4,128}|[a-z]{2,12}(?: [a-z]{2,12}){2,8})(?=[ \t]{0,8}(?:[\r\n]|\Z))",
+        r"(\S{4,128}|[a-z]{2,12}(?: [a-z0-9]{2,12}){2,8})(?=[ \t]{0,8}(?:[\r\n]|\Z))",
     ),
     *(_option(command, "<<<[ ]?") for command in ("cryptsetup", "kinit", "passwd", "sudo", "gpg", "read -s")),
     Shape(
@@ -288,7 +288,9 @@ PLACES = (
     ),
     *(
         Shape(
-            kind, mark, rf"{re.escape(mark)}{first},[ ]?[\"'](?!(?i:your|pass(?:word)?[\"']))([^\"'\n]{{4,128}})[\"']"
+            kind,
+            mark,
+            rf"{re.escape(mark)}{first},[ ]?(?:Some\()?[\"'](?!(?i:your|pass(?:word)?[\"']))([^\"'\n]{{4,128}})[\"']",
         )
         for kind, mark, first in (
             ("password", "ogin(", _WORD),
@@ -360,6 +362,13 @@ PLACES = (
         Shape("password", by, rf"{by}[ \t]{{1,16}}['\"]([^'\"\n]{{1,256}})")
         for by in ("IDENTIFIED BY", "identified by")
     ),
+    *(
+        Shape("password", by, rf"{by}[ \t]{{1,16}}(?=[A-Za-z_]{{0,30}}[0-9])([\w$#]{{6,64}})")
+        for by in ("IDENTIFIED BY", "identified by")
+    ),
+    Shape("password", "ATTACH ", r"ATTACH [^\n;]{1,200}?\bKEY[ ]{1,4}'([^'\n]{1,256})'"),
+    Shape("secret", "/private-", r"/private-([0-9a-f]{32})/"),  # a calendar's address
+    Shape("password", "PlainAuth(", rf"PlainAuth\((?:{_WORD}|\"\"),[ ]?{_WORD},[ ]?{_ARGUMENT}"),
     Shape("password", "requirepass", rf"requirepass[ \t]{{1,16}}{_ARGUMENT}"),
     Shape(
         "password", "machine", r"machine\s{1,8}\S{1,200}\s{1,8}login\s{1,8}\S{1,200}\s{1,8}password\s{1,8}(\S{1,256})"

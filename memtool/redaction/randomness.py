@@ -48,7 +48,9 @@ _ARMOUR = (
     r"(?:\s|\\+[nr])*+(?:[A-Za-z0-9+/=]{1,80}+(?:\s|\\+[nr])*+)++-----END "
 )
 # Fingerprints and checksums, the contents of files in addresses, ids in addresses.
-_PUBLIC_FRONT = r"(?:SHA256:|\bh1:|\bdata:[\w/+.-]{1,40};base64,|[?&](?:list|v|id)=)\Z"
+_PUBLIC_FRONT = (
+    r"(?:SHA256:|\bPublicKey ?= ?|\bpin-sha256=\"?|\bh1:|\bdata:[\w/+.-]{1,40};base64,|[?&](?:list|v|id)=)\Z"
+)
 _IN_HOST = r"://[^\s/?#]{1,60}\Z"
 _LINK = r"(?:password|reset|magic-link|invite)/([A-Za-z0-9_-]{16,}+)"
 _DRAWN = r"[0-9a-f]{20,}"

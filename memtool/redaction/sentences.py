@@ -38,7 +38,7 @@ _STRONG = (
     r"passw|pass ?phrase|passcode|(?<![a-z_-])pass(?=[:?]| (?:for|is|of|was) )"
     r"|(?<![a-z_])pwd?s?(?![a-z_(\[)]| ?[/.]\W?)|(?<![a-z_])(?:sudo|creds?)(?![a-z_])|(?:api|access)[ -](?:key|token)"
     r"|(?:recovery|backup|wiederherstellungs)[ -]?code|(?:crypted|protected|locked) (?:with|by)|schützt|schlüsselt"
-    r"|(?:wi-?fi|wlan|ssid)[^\n]{0,60}?[ -](?:key|code)(?:['’]s| is|:)"
+    r"|(?:wi-?fi|wlan|ssid)[^\n]{0,60}?[ -](?:key|code|schlüssel|clave)(?:['’]s| is| ist| es|:)"
     r"|账密|(?:^|\n)(?:root|admin|administrator)[:：]"
 )
 _NUMBER = r"(?P<value>[0-9]{4,8})(?![0-9]|[.:/-][0-9]| ?[位个次秒分天年])"
@@ -61,8 +61,19 @@ _CODE_NAMED = (
     r"(?P<other>[0-9]{6}|(?=[A-Z]{0,12}[0-9])[A-Z0-9]{4,12}(?:-[A-Z0-9]{4,8})?)(?![\w-])"
     r"(?=[^\n]{0,24}(?:verif|sign|log|auth|anmeld|bestätig))"
     r"|one-time code:? (?:is )?(?P<once>[A-Z0-9]{4}-?[A-Z0-9]{4}|[0-9]{6})(?![\w-])"
-    r"|(?:2fa|otp|mfa|sms|factor|verif|authenticat)[^\n.]{0,64}?(?: code| is| ist|:) "
+    r"|(?:2fa|otp|mfa|sms|factor|verif|authenticat)[^\n.]{0,64}?(?: code| is|['’]s showing| ist| es| est|:) "
     r"(?P<apart>[0-9]{3} [0-9]{3})(?![0-9])"
+    r"|(?:コード|验证码|인증번호)[^\n0-9]{0,4}(?P<cjk>[0-9]{3} ?[0-9]{3})(?![0-9])|(?-i:G-(?P<lettered>[0-9]{6}) is)"
+)
+
+_HEX_KEY = (
+    r"(?i)(?:api|access)[ _-]?(?:key|token)[^\n]{0,80}?(?:[:：=填是为]|(?<= )is)[ \t]{0,4}"
+    r"([0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})(?![0-9a-z])"
+)
+_LISTED_CODE = r"[ \t]*+(?:[0-9]{1,2}[.)]|[-*])?[ \t]{0,4}([0-9A-Za-z]{4,8}(?:[ -][0-9A-Za-z]{4,8}){1,3})[ \t]*+"
+_CODE_LIST = (
+    rf"(?i)(?:backup|recovery|wiederherstellungs)[ -]?codes?[^\n]{{0,60}}\n\n?"
+    rf"(?P<codes>(?:{_LISTED_CODE}(?![^\n])\n?)+)"
 )
 
 
@@ -71,9 +82,13 @@ def find_in_sentences(text: str) -> Iterator[Finding]:
     if any(mark in text.lower() for mark in ("pin", "puk", "passcode", "geheimzahl")):
         for pattern in (_PIN_USED, _PIN_NAMED):
             yield from (Finding(*found.span("value"), PASSWORD.kind) for found in compiled(pattern).finditer(text))
-    if "code" in text.lower():
+    if any(mark in text.lower() for mark in ("code", "2fa", "código", "コード", "验证码", "인증번호")):
         for found in compiled(_CODE_NAMED).finditer(text):
             yield Finding(*found.span(found.lastgroup or 0), PASSWORD.kind)
+    for block in compiled(_CODE_LIST).finditer(text) if "code" in text.lower() else ():
+        for code in compiled(_LISTED_CODE).finditer(text, *block.span("codes")):
+            yield Finding(*code.span(1), PASSWORD.kind)
+    yield from (Finding(*found.span(1), "key") for found in compiled(_HEX_KEY).finditer(text))
     yield from _answers(text)
 
 
@@ -314,8 +329,8 @@ def _is_weak(value: str) -> bool:
 def _said(text: str) -> Iterator[Finding]:
     """Give what is in front of "as the password", and the phrases that somebody types."""
     for found in _as_password().finditer(text):
-        is_given = not is_grammar(found["before"]) or found["before"] in _VERBS
-        if is_given and (not found["after"] or is_grammar(found["after"])):
+        is_given = bool(found["quoted"]) or not is_grammar(found["before"]) or found["before"] in _VERBS
+        if is_given and (found["quoted"] or not found["after"] or is_grammar(found["after"])):
             group = "quoted" if found["quoted"] else "value"
             if is_secret(found[group], PASSWORD, Form.BARE) and not is_common(found[group]):
                 yield Finding(*found.span(group), PASSWORD.kind)
@@ -333,7 +348,8 @@ def _user() -> re.Pattern[str]:
 
 @cache
 def _as_password() -> re.Pattern[str]:
-    value = r"(?:[\"'`“„「](?P<quoted>[^\"'`“”„「」\n]{4,128}+)[\"'`”“」]|(?P<value>[^\s\"'`“”„「」，。]{4,128}+))"
+    value = r"(?:[\"'`“„「«][ ]?(?P<quoted>[^\"'`“”„「」«»\n]{4,128}?)[ ]?[\"'`”“」»]"
+    value += r"|(?P<value>[^\s\"'`“”„「」，。]{4,128}+))"
     return re.compile(
         rf"(?<!\S)(?P<before>\S{{1,24}}+)[ \t]{value}[ \t]{{1,2}}"
         r"(?:as|als|como|comme|come|作为|当作?|做|设为)[ \t]{0,2}"

@@ -99,7 +99,7 @@ _PREDICATE = (
 _SEVERAL = r"[a-z][A-Z]|[_-]"
 _HASH = r"[0-9a-fA-F]{32,}"
 _REFERENCE = any_of(
-    r"[a-z][a-z0-9+.-]{0,20}://|arn:|projects/|(?:ssm|vault|file|env|pass|secretsmanager):",
+    r"[a-z][a-z0-9+.-]{0,20}://|SHA256:|arn:|projects/|(?:ssm|vault|file|env|pass|secretsmanager):",
     # a regular expression
     r"\^?(?:\(\?[=!:<]|[^\s\[]{0,24}\[[^\s\]]{0,24}\w-\w[^\s\]]{0,24}\][{*+?)]|[^\s\\]{0,24}\\[dws][{*+])",
     r"(?:required|nullable|sometimes|string|min|max)[|:]",  # a rule for what a form takes
@@ -131,7 +131,7 @@ _NUMBERED = (
 _ODD = any_of(
     r"(?=(?:[^A-Za-z]*[A-Za-z]){3})(?!.*(?:![rsa]|%[a-z])$)\w[\w.-]*(?:[!#$%&?^~@](?=\w)|[!#$%&?^](?=.*\w)[\w.-]*)"
     r"[\w.!#$%&?^~@-]*",
-    r"(?!v[0-9]|[0-9a-f]+\Z)[A-Z]?[a-z]{1,8}(?:[013457][a-z]{1,8})+[0-9]{0,4}",  # p4nther
+    r"(?!v[0-9]|[0-9a-f]+\Z)[A-Z]?[a-z]{1,8}(?:[013457][a-z]{1,8})+[0-9]{0,4}(?:[-_][A-Za-z0-9]{2,12})*",  # p4nther
     r"(?=[a-z]*[0-9])[a-z0-9]{4,8}(?:-(?=[a-z]*[0-9])[a-z0-9]{4,8}){1,4}",  # x7k2-m9p4
     r"(?!ERROR|HTTP)[A-Z]{5,20}[0-9]{2,4}",
     r"[A-Za-z]{3,12}(?:-[A-Z]?[a-z]{2,12}){1,3}-[0-9]{2,4}",  # velvet-hammer-11
@@ -282,8 +282,9 @@ def is_mixed(value: str, form: Form = Form.PROSE) -> bool:
 def _is_mixed_case(value: str) -> bool:
     """Return whether *value* is letters of both cases, such as `BlueHorse`, and not a name from a program."""
     parts = [part.lower() for part in compiled(_PART).findall(value)]
-    is_mixed = value.isalpha() and len(value) >= _SHORTEST_IN_PROSE and len(parts) > 1
+    is_mixed = re.sub("[-_]", "", value).isalpha() and len(value) >= _SHORTEST_IN_PROSE and len(parts) > 1
     is_mixed = is_mixed and value.lower() != value != value.upper()
+    is_mixed = is_mixed and not all(map(is_common, parts))
     return is_mixed and not any(part in _no_secret() or part in _OF_NAMES for part in parts)
 
 

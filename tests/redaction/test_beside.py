@@ -87,6 +87,8 @@ INNOCENT = (
     "af4a711 fix token refresh\nb1529ca docs: explain the API key",
     "export SLACK_TOKEN=xoxb-xxxx-xxxx-xxxx",
     'password authentication failed for user "bob"\nhost all all all scram-sha-256',
+    "[Peer]\nPublicKey = fnGXbFspQZVqq10dYLC5H1OTpl8uvIxTs1bWpN+UZmZ=",
+    "Host key fingerprint is SHA256:EGCIaw0c2b3Ijptn+hFLSxVoY/NbvMPg7FdBUBCfi17",
     "La clave es entender los tokens; palabra clave: rendimiento",
     "What is the password policy?\nlowercase",
     "Is the password hashed?\nYes",
