@@ -95,7 +95,7 @@ def choose(
     if kept:
         fill((line for held, line in by_strength if held), round(_OF_NOTE * budget.characters))
         fill(_adding(weights, chosen, kept), budget.characters)
-    fill((line for _, line in by_strength), budget.characters)
+    fill((line for held, line in by_strength if held or line.role != COMMAND), budget.characters)
     return tuple(sorted(chosen, key=lambda line: (not line.number, line.number, line.turn)))
 
 

@@ -62,7 +62,6 @@ Uses: TypeAlias = Callable[[Sequence[str]], Mapping[str, int]]
 
 _OF_QUESTION = Budget(characters=1_250, notes=2, statements=12, first=0.8)
 _OF_TASK = Budget(characters=840, notes=2, statements=2, first=0.5)
-_BESIDE = 0.2  # of the floor: enough for a second session beside a question's first
 _TRIES = 4  # to make the statements of sessions small enough, by what is too much and the marks between some of them
 _BETWEEN = 20  # characters of those
 _FIRST_PROMPTS = 2  # of a session; later on, sessions are given only what is sure
@@ -171,10 +170,7 @@ class _Answers:
         self.budget = _OF_QUESTION if self._is_question else _OF_TASK
         is_first = ledger.turn <= _FIRST_PROMPTS and not goes_on(subject.text)
         floor = subject.model.floor if is_first else LATER_FLOOR
-        # What answers best may have half of the answer: a second session helps a question where it would not alone.
-        floors = (floor, _BESIDE * floor if self._is_question else floor)
-        likely = [answer for answer, least in zip(answers, floors, strict=False) if answer.likelihood >= least]
-        self._given = likely if likely[:1] == list(answers[:1]) else []
+        self._given = [answer for answer in answers[: self.budget.notes] if answer.likelihood >= floor]
         start = _on_one_line(ledger.start)
         self._lines = []
         for answer in self._given:
