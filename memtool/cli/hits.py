@@ -7,28 +7,28 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from memtool.cli.output import columns, printable, shortened, wrapped
-from memtool.recall.answers.found import MemoryAnswer, in_words
+from memtool.recall.answers.found import in_words
 from memtool.vault.authors import IMPORTED
 from memtool.vault.memory import Found
 
 _SESSION = re.compile(r"(?P<start>(?:archive/)?sessions/[0-9a-f]{8})[0-9a-f-]{12,}\.md")
 
 
-def title_of(answer: MemoryAnswer, room: int) -> tuple[str, str]:
+def title_of(hit: Found, room: int) -> tuple[str, str]:
     """Return the title of a memory, and how likely it answers, for one line of *room* columns."""
-    fits = in_words(answer.likelihood) if answer.likelihood < 1 else ""
+    fits = in_words(hit.likelihood) if hit.likelihood < 1 else ""
     about = f"  ({fits})" if fits else ""
-    return shortened(printable(answer.title), min(room - len(about), 90)), about
+    return shortened(printable(hit.memory.title), min(room - len(about), 90)), about
 
 
-def place_of(hit: Found, answer: MemoryAnswer, room: int) -> tuple[str, ...]:
+def place_of(hit: Found, room: int) -> tuple[str, ...]:
     """Return the place of *hit*, its date, project and kind, on one line, if need be without what the path says."""
     memory = hit.memory
     by = memory.author and memory.author != IMPORTED and f"by {memory.author}"
     newer = hit.why.get("contradicted")
     doubt = newer and f"contradicted by a fact of {newer}"
     about = [part for part in (memory.date, memory.project, memory.kind, by, doubt) if part]
-    numbers = [line.number for line in answer.statements if line.number and not memory.fact_id]
+    numbers = [line.number for line in hit.statements if line.number and not memory.fact_id]
     lines = f":{min(numbers)}-{max(numbers)}" if numbers else f":{memory.place.start_line}-{memory.place.end_line}"
     if hit.turn:
         lines = f"  turn {hit.turn}"
@@ -60,11 +60,11 @@ def _names(path: str, part: str) -> bool:
     return part in folders or f"{part}s" in folders or folders[-1].startswith(f"{part}-")
 
 
-def reasons(hit: Found, answer: MemoryAnswer) -> Iterator[str]:
+def reasons(hit: Found) -> Iterator[str]:
     """Give sentences that explain the rank of *hit*."""
     why = hit.why
-    if answer.likelihood < 1:
-        yield f"About {round(100 * answer.likelihood)} of 100 hits like this one answer the query."
+    if hit.likelihood < 1:
+        yield f"About {round(100 * hit.likelihood)} of 100 hits like this one answer the query."
     if words := why.get("bm25"):
         yield f"By words it is number {words['rank']}: {words['score']:.1f} points (BM25){_added(words)}."
         yield from (sentence for name, sentence in _FACTORS.items() if words.get(name))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -32,8 +32,6 @@ from memtool.vault.memory import Found, Memory
 
 if TYPE_CHECKING:
     from rich.text import Text
-
-    from memtool.recall.answers.found import MemoryAnswer
 
 _LIST = "list"  # the mode without words
 
@@ -108,8 +106,7 @@ def command(
     if explain:
         found = found._replace(hits=_with_uses(place, found.hits))
     elif text:
-        shown = found.hits if session.as_json else found.hits[: len(looked.answers)]
-        count_uses(place.folder, (hit.memory.key for hit in shown))
+        count_uses(place.folder, (hit.memory.key for hit in found.hits))
     if session.as_json:
         notices = [*session.settings.notices, *found.all_notices]
         hits = [_fields(hit) for hit in found.hits]
@@ -151,29 +148,28 @@ def _print_team(team: SharedQuestion) -> None:
 
 
 class _Looked(NamedTuple):
-    """The hits, and for a person the statements of each hit that answer."""
+    """What was found; where nothing of it fits, no hits, and the *nearest*."""
 
     found: SearchResult
-    answers: Sequence[MemoryAnswer] = ()
+    nearest: Found | None = None
 
 
 def _look(session: Session, index: Index, text: str, wanted: Filter, here: str, page: int) -> _Looked:
     """Return page number *page* of the hits for *text*, or of all notes; for a person, each memory once."""
     kept, narrowed = _kept_to(here, index, wanted)
-    limit = session.settings.search.limit
+    limit, vault = session.settings.search.limit, index.place.vault
     if not text:
         limit = limit if session.settings.origins["search.limit"] == "command line" else 20
         listed = newest(index, kept, limit=limit, page=page)
         pages = -(-listed.total // limit)
         more = [f"page {page} of {pages}; `--page {page + 1}` shows the next"] if page < pages else []
         notices = (*index.notices(), *more, *unknown_names(index, wanted), *narrowed)
-        looked = _Looked(SearchResult(listed.hits, _LIST, notices))
         if session.as_json:
-            return looked
+            return _Looked(SearchResult(listed.hits, _LIST, notices))
         from memtool.recall.answers.found import answers_of
         from memtool.recall.answers.statements import LISTED
 
-        return looked._replace(answers=answers_of(index.place.vault, index.db, "", listed.hits, LISTED))
+        return _Looked(SearchResult(tuple(answers_of(vault, index.db, "", listed.hits, LISTED)), _LIST, notices))
     source = VectorSource(index, session.settings, session.work.cache)
     if session.as_json:
         found = ask(source, text, kept, limit=limit * page)
@@ -184,10 +180,10 @@ def _look(session: Session, index: Index, text: str, wanted: Filter, here: str, 
     found = ask(source, text, kept, limit=limit * page * CHUNKS)
     every = memories(found.hits)
     shown = every[limit * (page - 1) : limit * page]
-    answers = answers_of(
-        index.place.vault, index.db, text, shown, PRINTED, best=every[0].score if every else 0.0, is_first=page == 1
-    )
-    return _Looked(found._replace(hits=tuple(shown), notices=(*found.notices, *narrowed)), answers)
+    best = every[0].score if every else 0.0
+    answers = answers_of(vault, index.db, text, shown, PRINTED, best=best, is_first=page == 1)
+    found = found._replace(hits=tuple(answers), notices=(*found.notices, *narrowed))
+    return _Looked(found, shown[0] if shown and not answers else None)
 
 
 def _kept_to(here: str, index: Index, wanted: Filter) -> tuple[Filter, list[str]]:
@@ -302,40 +298,39 @@ def _fields(hit: Found) -> dict[str, Any]:
 
 
 def _print(session: Session, looked: _Looked, *, explain: bool, where: str) -> None:
-    found, answers = looked.found, looked.answers
+    found, nearest = looked
     if output.on_terminal():
-        _draw(session.vault.root, looked, explain=explain)
+        _draw(session.vault.root, found, explain=explain)
     else:
-        for hit, answer in zip(found.hits, answers, strict=False):
-            click.echo("\n".join(_entry(hit, answer, explain=explain)))
-    if found.hits and not answers:
+        for hit in found.hits:
+            click.echo("\n".join(_entry(hit, explain=explain)))
+    if nearest:
         click.echo(f"Nothing fits{where}.", err=True)
-        memory = found.hits[0].memory
-        nearest = output.shortened(output.printable(memory.title), 90)
-        output.say(f"The nearest is '{nearest}' ({memory.path}). Try other words, or --json to see all hits.")
+        title = output.shortened(output.printable(nearest.memory.title), 90)
+        output.say(f"The nearest is '{title}' ({nearest.memory.path}). Try other words, or --json to see all hits.")
     elif not found.hits:
         click.echo(f"Nothing found{where}.", err=True)
         wider = "Try fewer filters" if found.mode == _LIST else "Try fewer or other words"
         output.say(f"{wider}, or --all to include archived and superseded notes.")
 
 
-def _draw(root: Path, looked: _Looked, *, explain: bool) -> None:
+def _draw(root: Path, found: SearchResult, *, explain: bool) -> None:
     """Draw a list as a table, and hits with the statements that answer."""
     from memtool.cli import screen
 
     def link(hit: Found, shown: str) -> Text:
         return screen.text(shown, "cyan", uri=(root / hit.memory.path).as_uri())
 
-    if looked.found.mode == _LIST and looked.found.hits:
+    if found.mode == _LIST and found.hits:
         rows = []
-        for hit in looked.found.hits:
+        for hit in found.hits:
             memory = hit.memory
             note = screen.lines(screen.text(memory.title, "bold"), link(hit, memory.path))
             rows.append((memory.date, memory.kind, memory.project, note))
         screen.show(screen.table(("Date", "Kind", "Project", "Note"), rows))
         return
-    for hit, answer in zip(looked.found.hits, looked.answers, strict=False):
-        title, place, *rest = _entry(hit, answer, explain=explain)
+    for hit in found.hits:
+        title, place, *rest = _entry(hit, explain=explain)
         where, gap, about = place.strip().partition("  ")
         marked = [screen.marked(line, term_spans(line, hit.terms)) for line in rest]
         screen.show(
@@ -343,16 +338,16 @@ def _draw(root: Path, looked: _Looked, *, explain: bool) -> None:
         )
 
 
-def _entry(hit: Found, answer: MemoryAnswer, *, explain: bool) -> Iterator[str]:
+def _entry(hit: Found, *, explain: bool) -> Iterator[str]:
     """Give the lines of one hit, an empty one last."""
     from memtool.cli.hits import place_of, reasons, statement_lines, title_of
     from memtool.recall.answers.found import labelled
 
     room = output.width() - 2
-    yield "".join(title_of(answer, room + 2))
-    yield from (f"  {line}" for line in place_of(hit, answer, room))
-    for statement in labelled(answer.statements):
+    yield "".join(title_of(hit, room + 2))
+    yield from (f"  {line}" for line in place_of(hit, room))
+    for statement in labelled(hit.statements):
         yield from (f"  {line}" for line in statement_lines(statement, room))
-    for sentence in reasons(hit, answer) if explain else ():
+    for sentence in reasons(hit) if explain else ():
         yield from (f"  {line}" for line in output.wrapped(sentence, room, 9))
     yield ""

@@ -32,7 +32,7 @@ from memtool.index.semantic import VectorSource
 from memtool.memory import limits
 from memtool.memory.timeline import Timeline, timeline
 from memtool.processes import start_command
-from memtool.recall.answers.found import CHUNKS, MemoryAnswer, answers_of, in_words, labelled, memories
+from memtool.recall.answers.found import CHUNKS, answers_of, in_words, labelled, memories
 from memtool.recall.answers.likelihood import weighed
 from memtool.recall.answers.statements import LISTED, TO_AGENT
 from memtool.recall.framing import quoted
@@ -120,9 +120,9 @@ def _page(work: Workspace, index: Index, text: str, wanted: Filter, project: str
         hits, best = tuple(every[limit * (page - 1) : limit * page]), every[0].score if every else 1.0
         more, notices = len(every) > limit * page, found.notices
         answers = answers_of(index.place.vault, index.db, text, hits, TO_AGENT, best=best, is_first=page == 1)
-    facts = [hit.memory for hit in hits if hit.memory.fact_id]
+    facts = [hit.memory for hit in answers if hit.memory.fact_id]
     dates = newer_rivals((fact.id, fact.text.partition("\n")[0], fact.date) for fact in facts)
-    shown = tuple(_as_shown(hit, answer, best, dates) for hit, answer in zip(hits, answers, strict=False))
+    shown = tuple(_as_shown(hit, best, dates) for hit in answers)
     return SearchPage(shown, notices, project, page, more and bool(answers))
 
 
@@ -136,16 +136,16 @@ def _plain(text: str) -> str:
     return "".join(filter(str.isalnum, text))
 
 
-def _as_shown(hit: Found, answer: MemoryAnswer, best: float, contradicted: Mapping[str, str]) -> Found:
+def _as_shown(hit: Found, best: float, contradicted: Mapping[str, str]) -> Found:
     memory = hit.memory
-    numbers = [line.number for line in answer.statements if line.number and not memory.fact_id]
+    numbers = [line.number for line in hit.statements if line.number and not memory.fact_id]
     lines = (min(numbers), max(numbers)) if numbers else memory.place[1:]
-    likelihood = in_words(answer.likelihood) if answer.likelihood < 1 else ""
+    likelihood = in_words(hit.likelihood) if hit.likelihood < 1 else ""
     return hit._replace(
         memory=memory._replace(place=Location(memory.path, *lines)),
         score=round(hit.score / (best or 1.0), 2),
         why={"contradicted": contradicted.get(memory.fact_id, ""), "likelihood": likelihood},
-        shown=quoted("\n".join(labelled(answer.statements))),
+        shown=quoted("\n".join(labelled(hit.statements))),
     )
 
 

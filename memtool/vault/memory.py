@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memtool.named_tuple import NamedTuple
+
+if TYPE_CHECKING:
+    from memtool.vault.session_text import Line
 
 
 class Location(NamedTuple):
@@ -131,6 +134,8 @@ class Found(NamedTuple):
         terms: the folded words that it was found by.
         shown: what a snippet is made of, where that is not all of its text.
         session, turn: of a turn of a kept session, whose note is the memory's place.
+        statements: of the note or the session, those that answer, whole, in its order.
+        likelihood: from 0 to 1, that a reader finds it worth reading; 1 where nothing was asked.
     """
 
     memory: Memory
@@ -140,3 +145,5 @@ class Found(NamedTuple):
     shown: str = ""
     session: str = ""
     turn: int = 0
+    statements: tuple[Line, ...] = ()
+    likelihood: float = 1.0

@@ -119,8 +119,7 @@ def search_vault(
 def _each_once(index: Index, text: str, hits: Sequence[Found], limit: int) -> tuple[Found, ...]:
     some = memories(hits)[:limit]
     answers = answers_of(index.place.vault, index.db, text, some, IN_FIELDS, is_first=False)
-    shown = ("\n".join(labelled(answer.statements)) for answer in answers)
-    return tuple(hit._replace(shown=said) for hit, said in zip(some, shown, strict=True))
+    return tuple(hit._replace(shown="\n".join(labelled(hit.statements))) for hit in answers)
 
 
 def found_fields(work: Workspace, asked: SearchAsked, found: Searched) -> dict[str, Any]:

@@ -16,7 +16,6 @@ from memtool.errors import MemtoolError
 from memtool.index import limits
 from memtool.index.lexical import inverse_frequencies, share_of
 from memtool.index.search import snippet_of
-from memtool.named_tuple import NamedTuple
 from memtool.recall.answers.sessions import kept_statements
 from memtool.recall.answers.statements import Budget, candidates, choose, strength
 from memtool.text.markdown import blocks, in_code
@@ -24,7 +23,7 @@ from memtool.text.statements import statements
 from memtool.text.tokens import query_terms
 from memtool.vault.authors import DECISION, FIX, OPEN, REFUTED, RULE, USER
 from memtool.vault.files import read_text
-from memtool.vault.kinds import FACT, NOTE, SESSION
+from memtool.vault.kinds import SESSION
 from memtool.vault.layout import DAILY
 from memtool.vault.memory import Found
 from memtool.vault.sessions import Line, lines_of, parse_session
@@ -45,28 +44,6 @@ _OF_DAY = 2  # statements of a daily page, which lists one file after the other
 _LABEL = r"\*\*[^*]+\*\*[:：]"  # of the files and links of a session's note
 
 
-class MemoryAnswer(NamedTuple):
-    """A memory that answers.
-
-    Args:
-        ref: its path in the vault.
-        title: of the note; of a session, what came of it.
-        date: ISO; empty if unknown.
-        project: empty for none.
-        kind: `FACT`, `NOTE`, `SESSION` or `TRANSCRIPT`.
-        statements: those that answer, whole, in the order of the note.
-        likelihood: from 0 to 1, that a reader finds it worth reading.
-    """
-
-    ref: str
-    title: str
-    date: str
-    project: str
-    kind: str
-    statements: tuple[Line, ...] = ()
-    likelihood: float = 0.0
-
-
 def memories(hits: Iterable[Found]) -> list[Found]:
     """Return the best of *hits* of each note and each fact, best first."""
     best: dict[str, Found] = {}
@@ -84,8 +61,8 @@ def answers_of(
     *,
     best: float = 0.0,
     is_first: bool = True,
-) -> list[MemoryAnswer]:
-    """Return an answer to the query *text* for each of *hits*, which are `memories`; none where nothing fits.
+) -> list[Found]:
+    """Return *hits*, which are `memories`, with what answers the query *text*; none where nothing fits.
 
     Each may fill the share `budget.first` of the room that those before it left. *best* is the score of the best hit of
     all; where these are not the first, others fitted.
@@ -103,7 +80,7 @@ def answers_of(
         likelihood = 1 / (1 + math.exp(-odds)) if weights else 1.0
         said = note.said(part, likelihood) if likelihood >= _LEAST else ()
         room -= sum(len(line.text) for line in said)
-        answers.append(note.answer(said, likelihood))
+        answers.append(note.hit._replace(statements=said, likelihood=likelihood))
     return answers
 
 
@@ -184,12 +161,6 @@ class _FoundNote:
         except (MemtoolError, OSError, UnicodeDecodeError):
             return []
         return kept_statements(self.weights, parse_session(text), text, self.vault, self.db)
-
-    def answer(self, said: tuple[Line, ...], likelihood: float) -> MemoryAnswer:
-        """Return the memory as an answer."""
-        memory = self.hit.memory
-        kind = FACT if memory.fact_id else memory.kind if memory.kind in (SESSION, TRANSCRIPT) else NOTE
-        return MemoryAnswer(memory.path, memory.title, memory.date, memory.project, kind, said, likelihood=likelihood)
 
 
 def _chunks(db: Tables, hit: Found) -> list[tuple[str, str, int, list[str]]]:

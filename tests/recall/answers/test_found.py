@@ -8,8 +8,9 @@ from index.notebook import TODAY, Notebook, fill
 from memtool.index.engine import Index
 from memtool.index.filters import Filter
 from memtool.index.search import search
-from memtool.recall.answers.found import MemoryAnswer, answers_of, in_words, memories
+from memtool.recall.answers.found import answers_of, in_words, memories
 from memtool.recall.answers.statements import Budget
+from memtool.vault.memory import Found
 
 ROOM = Budget(characters=2_000, notes=5, statements=9, first=0.5)
 
@@ -31,8 +32,8 @@ def sessions(tmp_path: Path) -> Notebook:
     return notebook
 
 
-def answered(notebook: Notebook, text: str, budget: Budget = ROOM) -> list[MemoryAnswer]:
-    def look(index: Index) -> list[MemoryAnswer]:
+def answered(notebook: Notebook, text: str, budget: Budget = ROOM) -> list[Found]:
+    def look(index: Index) -> list[Found]:
         return answers_of(
             index.place.vault, index.db, text, memories(search(index, text, Filter(TODAY), limit=30).hits), budget
         )
@@ -44,25 +45,29 @@ def answered(notebook: Notebook, text: str, budget: Budget = ROOM) -> list[Memor
 def test_each_memory_is_there_once_with_the_statements_that_answer(sessions: Notebook, question: str) -> None:
     first, *others = answered(sessions, question)
 
-    assert (first.ref, first.title, first.date) == ("sessions/2026-02-09-login.md", "Login uses JWT", "2026-02-09")
+    assert (first.memory.path, first.memory.title, first.memory.date) == (
+        "sessions/2026-02-09-login.md",
+        "Login uses JWT",
+        "2026-02-09",
+    )
     said = [line.text for line in first.statements]
     assert said[0] == "Tokens of the login live 24 hours, 令牌有效期为24小时"
     assert "My own line on tokens 令牌." in said
     assert not {"All tests pass.", "how long shall tokens live?", "Login uses JWT"} & set(said)
     assert (first.statements[0].author, first.statements[0].number) == ("user", 10)
-    assert first.ref not in {other.ref for other in others}
+    assert first.memory.path not in {other.memory.path for other in others}
 
 
 def test_most_room_is_for_the_first_and_nothing_is_cut(sessions: Notebook) -> None:
     small = answered(sessions, "tokens", Budget(characters=120, notes=5, statements=9, first=0.5))
 
     assert sum(len(line.text) for line in small[0].statements) <= 60
-    text = (sessions.root / small[0].ref).read_text(encoding="utf-8")
+    text = (sessions.root / small[0].memory.path).read_text(encoding="utf-8")
     assert all(line.text in text for line in small[0].statements)
 
 
 def test_of_a_daily_page_little_is_given(sessions: Notebook) -> None:
-    (page,) = (one for one in answered(sessions, "tokens.ts tokens.py") if one.ref.startswith("daily"))
+    (page,) = (one for one in answered(sessions, "tokens.ts tokens.py") if one.memory.path.startswith("daily"))
 
     assert len(page.statements) <= 2
 
