@@ -1,14 +1,12 @@
-"""`Memory`: a fact, a note or a part of one, with the same field names everywhere. `NewMemory` is one to be written."""
+"""`Memory`, with the same field names everywhere; `NewMemory` is one to be written, `Found` one that was searched."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from memtool.named_tuple import NamedTuple
-
-if TYPE_CHECKING:
-    from memtool.vault.session_text import Line
+from memtool.vault.authors import AGENT
 
 
 class Location(NamedTuple):
@@ -122,6 +120,27 @@ class NewMemory(NamedTuple):
     due: str = ""
     summary: str = ""
     anchors: tuple[Mapping[str, str], ...] = ()
+
+
+class Line(NamedTuple):
+    """One statement of a session's note: one memory.
+
+    Args:
+        text: plain, without bullet, quotation marks, check box and author.
+        role: `asked`, `decision`, `rule`, `fix`, `finding`, `refuted`, `open` or `command`; empty for what came of a
+            turn, where no role is claimed. Read from a note, also `title` and `summary`.
+        author: `user`, `agent`, `tool` or `imported`.
+        turn: of the source, from 1; 0 if unknown.
+        number: of the line of the file, from 1; 0 before it is printed.
+        asked: the beginning of the prompt that it answers, as it is shown.
+    """
+
+    text: str
+    role: str = ""
+    author: str = AGENT
+    turn: int = 0
+    number: int = 0
+    asked: str = ""
 
 
 class Found(NamedTuple):

@@ -31,7 +31,8 @@ from memtool.vault.authors import (
     USER,
     signed_by,
 )  # fmt: skip
-from memtool.vault.session_text import Line, author_of_prompt, body_lines, one_of
+from memtool.vault.memory import Line
+from memtool.vault.session_text import author_of_prompt, body_lines, one_of
 
 _ROLES = {"decisions": DECISION, "rules": RULE, "done": "", "commands": COMMAND, "open": OPEN}
 _KINDS = {

@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 
-from memtool.named_tuple import NamedTuple
 from memtool.text.frontmatter import split_front_matter
 from memtool.text.languages import all_labels
 from memtool.text.lines import one_line
@@ -30,6 +29,7 @@ from memtool.vault.authors import (
     RULE,
     USER,
 )  # fmt: skip
+from memtool.vault.memory import Line
 
 SECTIONS = {
     "decisions": DECISION, "rules": RULE, "fixed": FIX, "findings": FINDING, "done": "", "open": OPEN,
@@ -45,27 +45,6 @@ _NEEDS_CODE = r"[,*()（）\[\]“”\\]|__|^[_<]"  # in the name of a file: it 
 _MEANS_OF_ITEM = r"[*\\]|```|~~~"
 _MEANS_OF_LINE = r"#{1,6}(?:\s|$)|[>|*+<~`=_\\-]|\[(?:[ xX]\]|\^)"
 _NUMBERED = r"^(\d+)(\\*[.)])"
-
-
-class Line(NamedTuple):
-    """One statement of a session's note: one memory.
-
-    Args:
-        text: plain, without bullet, quotation marks, check box and author.
-        role: `asked`, `decision`, `rule`, `fix`, `finding`, `refuted`, `open` or `command`; empty for what came of a
-            turn, where no role is claimed. Read from a note, also `title` and `summary`.
-        author: `user`, `agent`, `tool` or `imported`.
-        turn: of the source, from 1; 0 if unknown.
-        number: of the line of the file, from 1; 0 before it is printed.
-        asked: the beginning of the prompt that it answers, as it is shown.
-    """
-
-    text: str
-    role: str = ""
-    author: str = AGENT
-    turn: int = 0
-    number: int = 0
-    asked: str = ""
 
 
 def section_of(role: str) -> str:

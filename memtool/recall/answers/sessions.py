@@ -18,7 +18,7 @@ from memtool.text.languages import pattern_of
 from memtool.text.lines import cut, one_line
 from memtool.text.statements import statements
 from memtool.text.tokens import fold
-from memtool.vault.authors import AGENT, ASKED, TITLE, USER
+from memtool.vault.authors import ASKED, TITLE, USER
 from memtool.vault.sessions import Line, SessionNote, lines_of, parse_session
 
 if TYPE_CHECKING:
@@ -171,21 +171,22 @@ def _is_named(file: str, folded: str, said: AbstractSet[str]) -> bool:
 
 
 def kept_statements(weights: Mapping[str, float], note: SessionNote, text: str, vault: Vault, db: Tables) -> list[Line]:
-    """Return what the kept source of *note*, which is *text*, says with words of a question, which have *weights*.
+    """Return what the kept source of *note*, which is *text*, says of a question whose terms have these *weights*.
 
-    An answer may be in no note. What its owner has forgotten is left out, and so is a source that is gone, damaged or
-    large.
+    That is what the user typed, with words of the question, and what else has those that the note lacks. What its owner
+    has forgotten is left out, and so is a source that is gone, damaged or large.
     """
-    beginnings = beginnings_of(weights)
+    asked_for, lacking = beginnings_of(weights), beginnings_of(weights.keys() - terms_of(text))
     found = []
     for number, turn in enumerate(_turns(note.id, vault), 1):
-        typed = [turn["typed"]] if isinstance(turn.get("typed"), str) else []
-        asked = cut(one_line(typed[0]), limits.LONGEST_ASK) if typed else ""
-        messages = turn["messages"] if isinstance(turn.get("messages"), list) else []
-        for role, author, said in [(ASKED, USER, each) for each in typed] + [("", AGENT, each) for each in messages]:
-            if isinstance(said, str) and any(map(fold(said).__contains__, beginnings)):
-                above = "" if author == USER else asked
-                found += [Line(each.text, role, author, turn=number, asked=above) for each in statements(said)]
+        typed, messages = turn.get("typed"), turn.get("messages")
+        asked = cut(one_line(typed), limits.LONGEST_ASK) if isinstance(typed, str) else ""
+        of_agent = messages if isinstance(messages, list) else []
+        for said, wanted in [(typed, asked_for), *((message, lacking) for message in of_agent)]:
+            like = Line("", ASKED, USER, number) if said is typed else Line("", turn=number, asked=asked)
+            for block in said.split("\n\n") if isinstance(said, str) else ():
+                if any(map(fold(block).__contains__, wanted)):
+                    found += [like._replace(text=each.text) for each in statements(block)]
     found = [line for line in found if not weights.keys().isdisjoint(terms_of(line.text))]
     find = "SELECT 1 FROM chunk WHERE project IN (?, '') AND status = 'archived' LIMIT 1"
     if found and ("forgotten:" in text or db.execute(find, (note.project,)).fetchone() is not None):
