@@ -60,7 +60,7 @@ _OF_ASKED = 0.3  # least share of a commit's subject, of that of the prompt
 _ASKED, _LATER, _TELLS = 0.4, 0.5, 1.5  # weight of a question; of a later prompt; of what was done, or names something
 _UNTOLD_BRANCHES = frozenset({"main", "master", "develop", "trunk", "HEAD"})
 _CLAUSES = (
-    re.compile(r"[;；，。]| [-–—] | \(|（|——|, "),
+    re.compile(r"[;；，。]| [-–—] |——|, "),
     re.compile(r" (?:and|but|to|by|so|for|with|using|because|even|since|that|which|where|while|after|before|without) "),
 )
 _UNFINISHED = re.compile(
@@ -68,7 +68,7 @@ _UNFINISHED = re.compile(
 )
 _MENTION = re.compile(r"@\S+\s+")
 _SPEAKING = re.compile(r"(?:I|We|You|Here)\b")  # "I see the issue now"
-_SPEAKER = re.compile(r"^(?:I|We)(?:'ve| have)? (?=\w+ed\b)")  # "I've updated …"
+_SPEAKER = re.compile(r"^(?:I|We)(?:'ve| have)? (?:\w+ly )?(?=\w+ed\b)")  # "I've updated …"
 _PAST = re.compile(r"^(?:[A-Z]?[a-z]+ed|Built|Made|Wr[io]t\w+|Found|Set)\b|\bnow\b|已|完成")
 _LABELLED = re.compile(r"\W|\d+\.|[^:：]{1,24}[:：]\s|[\w/.-]+/[\w/.-]+ ")  # "Option 1: …", a path
 _WORD = re.compile(r"(?<![\w./(`-])[^\W\d_]+(?![\w./(-])")
@@ -235,17 +235,21 @@ def _named(turns: Sequence[Turn]) -> Iterator[_Candidate]:
 
 def _done_in(turns: Sequence[Turn]) -> Iterator[_Candidate]:
     """Give the first sentences of what came of each turn that edited, if they say what was done; of a talk all."""
-    gone, is_alone, busiest = taken_back(turns), len(turns) == 1, max(turns, key=_size, default=Turn())
+    gone, is_talk, busiest = (
+        taken_back(turns),
+        len(turns) == 1 and not turns[0].files,
+        max(turns, key=_size, default=Turn()),
+    )
     first = telling_words(own_words(_first(turns)))
     for at, turn in enumerate(turns):
-        if at in gone or is_doubted(turns, at) or not (turn.files or is_alone):
+        if at in gone or is_doubted(turns, at) or not (turn.files or is_talk):
             continue
         asked = first | telling_words(own_words(turn)) if turn == busiest else first
         for each in statements(result_of(turn))[:_FIRST]:
             text = _SPEAKER.sub("", each.text)
             text = text[:1].upper() + text[1:]
             is_told = not (each.is_listed or gives_order(f"{each.lead}: {text}")) and _says_by_itself(text)
-            if is_told and (is_alone or _PAST.search(text)) and telling_words(text) & asked:
+            if is_told and (is_talk or _PAST.search(text)) and telling_words(text) & asked:
                 yield _Candidate(text, _TELLS if names_something(text) else 1.0, turn)
 
 
@@ -265,9 +269,10 @@ def _asked_for(turns: Sequence[Turn]) -> Iterator[_Candidate]:
     touched = Turn(edits=tuple(edit for turn in turns for edit in turn.edits))
     first, busiest = _first(turns), max(turns, key=_size, default=Turn())
     for turn in (first, busiest) if busiest.files else (first,):
-        told = [_to_clause(_without_plea(text), _WIDEST, _LEAST_CUT) for text in sentences(own_words(turn))[:_BEGUN]]
-        orders = [text for text in told if not is_question(text)]
-        for text in (orders or told)[:1]:
+        told = [(_without_plea(text), text) for text in sentences(own_words(turn))[:_BEGUN]]
+        cut = [(_to_clause(own, _WIDEST, _LEAST_CUT), own != text) for own, text in told]
+        orders = [text for text, is_plea in cut if is_plea or not is_question(text)]
+        for text in (orders or [text for text, _ in cut])[:1]:
             weight = (1.0 if turn == first else _LATER) * (1.0 if orders else _ASKED)
             yield _Candidate(text, weight, touched if width(text) < _TELLS_LITTLE else Turn())
 
@@ -281,7 +286,7 @@ def _without_plea(text: str) -> str:
     plea, own = re.compile(pattern_of("plea"), re.IGNORECASE), without_openings(text)
     while (match := _MENTION.match(own) or plea.match(own)) and width(own[match.end() :]) >= _LEAST:
         own = own[match.end() :]
-    return own if own == text else own[:1].upper() + own[1:].rstrip("?？")
+    return own if own == text else own[:1].upper() + own[1:]
 
 
 def _in_file(head: str, turn: Turn) -> str:
