@@ -156,7 +156,7 @@ PLACES = (
         Shape(
             "mnemonic",
             mark,
-            rf"{mark}\W{{1,12}}(?:is\W{{1,4}}|[^\n:：]{{1,40}}[:：]\s{{0,4}})?"
+            rf"{mark}\W{{1,12}}(?:is\W{{1,4}}|[^\n:：]{{1,100}}[:：]\s{{0,4}})?"
             r"((?:[a-z]{3,8}[ ,\n]{1,3}){11,23}[a-z]{3,8})",
         )
         for mark in ("mnemonic", "phrase", "12 words", "24 words", "助记词")  # BIP 39: 12 to 24 short words
@@ -315,7 +315,11 @@ PLACES = (
         r"([^\s\"'/:()<>]{8,128})[\"']",
     ),
     # What is typed into an app for one-time codes.
-    Shape("otp-key", " key", r" key[^\n:]{0,60}:\s{0,8}(?=[a-z ]{0,40}[2-7])((?:[a-z2-7]{4} ){3,15}[a-z2-7]{4})(?!\w)"),
+    Shape(
+        "otp-key",
+        " key",
+        r" key[^\n:]{0,60}:\s{0,8}(?=[A-Za-z ]{0,40}[2-7])((?:[A-Za-z2-7]{4} ){3,15}[A-Za-z2-7]{4})(?!\w)",
+    ),
     # A login in a directory: Bind("cn=…,dc=…", "…")
     Shape("password", "dc=", r"dc=[^\"'\n]{1,80}[\"'],[ ]?[\"']([^\"'\n]{4,128})[\"']"),
     # Twilio's client takes an account and then its token.

@@ -80,6 +80,7 @@ VENDORS = (
         "api-key", "gsk_ r8_ jina_ fw_ fw- e2b_ rpa_ nvapi- pplx- xai- pcsk_ pa- esecret_", rf"{_DIGIT}{_WORD}{{24,}}+"
     ),
     *prefixed("api-key", "tgp_v1_ wandb_v1_ tvly- lsv2_pt_ lsv2_sk_ fc- BSA", rf"{_DIGIT}{_WORD}{{24,}}+"),
+    Shape("deepl-key", ":fx", rf":fx(?<={_UUID}:fx){_END}", before=36),
     Shape("zhipu-key", ".", rf"\.(?<={_HEX}{{32}}\.){_ALNUM}{{16}}{_END}", before=32),
     # Clouds
     *prefixed("aws-key", "AKIA ASIA ABIA ACCA", rf"[A-Z0-9]{{16}}{_END}"),

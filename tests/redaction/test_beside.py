@@ -89,6 +89,7 @@ INNOCENT = (
     'password authentication failed for user "bob"\nhost all all all scram-sha-256',
     "[Peer]\nPublicKey = fnGXbFspQZVqq10dYLC5H1OTpl8uvIxTs1bWpN+UZmZ=",
     "Host key fingerprint is SHA256:EGCIaw0c2b3Ijptn+hFLSxVoY/NbvMPg7FdBUBCfi17",
+    "cache key: d41d8cd98f00b204e9800998ecf8427e, ETag: 3f2a",
     "La clave es entender los tokens; palabra clave: rendimiento",
     "What is the password policy?\nlowercase",
     "Is the password hashed?\nYes",
