@@ -129,19 +129,14 @@ def files_of(work: Workspace, name: str, items: Iterable[Item], project: str = "
         files[ref] = text
     for folder, found in facts.items():
         ref = f"{folder}/{FACTS_FILE}"
-        existing = _existing(work, ref)
+        existing: dict[str, str] = {}
+        with suppress(FileNotFoundError):
+            text = read_text(work.vault.path(ref))[0]
+            existing = {letters(fact.fact): fact.id for fact in parse_facts(text).facts}
         new = [fact for said, fact in found.items() if existing.get(said, fact.id) == fact.id]
         known += len(found) - len(new)
         files |= {ref: render_facts(new)} if new else {}
     return Taken(files, count, known)
-
-
-def _existing(work: Workspace, ref: str) -> dict[str, str]:
-    """Return the ids of the facts at *ref* by the letters of what they say."""
-    try:
-        return {letters(fact.fact): fact.id for fact in parse_facts(read_text(work.vault.path(ref))[0]).facts}
-    except FileNotFoundError:
-        return {}
 
 
 def _is_anothers(work: Workspace, ref: str, name: str) -> bool:

@@ -193,13 +193,10 @@ def _parsed(fields: Any) -> ModelCall:  # noqa: ANN401  (anything may stand in a
     datetime.fromisoformat(call.at)
     texts = (call.id, call.at, call.provider, call.purpose, call.model, call.failure)
     numbers = (call.input_tokens, call.output_tokens, call.seconds, call.cost_usd or 0)
-    if not all(isinstance(text, str) for text in texts) or not all(_is_count(number) for number in numbers):
+    are_counts = all(type(number) in (int, float) and 0 <= number < 10**12 for number in numbers)  # NaN is none
+    if not are_counts or not all(isinstance(text, str) for text in texts):
         raise TypeError
     return call._replace(input_tokens=int(call.input_tokens), output_tokens=int(call.output_tokens))
-
-
-def _is_count(value: object) -> bool:
-    return type(value) in (int, float) and 0 <= value < 10**12  # type: ignore[operator]  # NaN is not
 
 
 def _line_of(call: ModelCall) -> bytes:

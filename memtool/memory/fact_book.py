@@ -138,7 +138,12 @@ def rivals_of(facts: Sequence[StoredFact], unfinished: list[str] | None = None) 
     for ref, group in by_file.items():
         statement_of = cache(statement)  # few facts are similar, and to find out is cheaper
         entries = [(stored.fact.id, words(stored.fact.fact), stored.fact.fact) for stored in group]
-        pairs = ((one, other) for at, one in enumerate(entries) for other in entries[:at] if _are_alike(one, other))
+        pairs = (
+            (one, other)
+            for at, one in enumerate(entries)
+            for other in entries[:at]
+            if (shared := len(one[1] & other[1])) >= 2 and 2 * shared >= min(len(one[1]), len(other[1]))
+        )
         for one, other in islice(pairs, limits.PAIRS_OF_FACTS):
             if contradicts(statement_of(one[2]), statement_of(other[2]), in_one_place=True):
                 found.setdefault(one[0], []).append(other[0])
@@ -146,11 +151,6 @@ def rivals_of(facts: Sequence[StoredFact], unfinished: list[str] | None = None) 
         if unfinished is not None and next(pairs, None):
             unfinished.append(ref)
     return found
-
-
-def _are_alike(one: tuple[str, frozenset[str], str], other: tuple[str, frozenset[str], str]) -> bool:
-    shared = len(one[1] & other[1])
-    return shared >= 2 and 2 * shared >= min(len(one[1]), len(other[1]))
 
 
 # The files that a fact speaks of, each with the git blob id that it had when the fact was written or reviewed.

@@ -70,7 +70,13 @@ def _named(work: Workspace, name: str) -> Memory:
     content = _read(work, asked.name)
     if is_facts_file(asked.name):
         return _fact(asked.name, content, fact_id, asked)
-    return _todo(asked.name, content, asked) if asked.first else _note(asked.name, content)
+    if not asked.first:
+        return _note(asked.name, content)
+    for todo in find_todos(_text(content, asked.name)):
+        if todo.line == asked.first == asked.last:
+            return _line(asked.name, todo.line, todo.text, TODO, "" if todo.is_open else DONE)
+    hint = "Change other lines with an editor, or name the whole note."
+    raise UsageError(f"'{asked.name}:{asked.first}' is neither a fact nor an item of a task list", hint=hint)
 
 
 def find_target(work: Workspace, ref: str) -> Memory:
@@ -187,14 +193,6 @@ def _line(path: str, number: int, text: str, kind: str, status: str = "") -> Mem
     return Memory(name, text, kind, Location(path, number, number), project=project_of(path), status=status)
 
 
-def _todo(path: str, content: bytes, asked: Ref) -> Memory:
-    for todo in find_todos(_text(content, path)):
-        if todo.line == asked.first == asked.last:
-            return _line(path, todo.line, todo.text, TODO, "" if todo.is_open else DONE)
-    hint = "Change other lines with an editor, or name the whole note."
-    raise UsageError(f"'{path}:{asked.first}' is neither a fact nor an item of a task list", hint=hint)
-
-
 def _note(path: str, content: bytes) -> Memory:
     note = parse_note(path, content)
     readable = note if isinstance(note, Note) else Note(path, note.text)
@@ -255,7 +253,13 @@ def remove(work: Workspace, target: Memory) -> list[str]:
     elif sort == LINE:
         _rewrite(work, target.path, lambda text: _without(target, text))
     else:
-        _delete(work, target.path)
+        path = work.vault.path(target.path)
+        try:
+            with work.vault.lock():
+                note_write(path)
+                path.unlink()
+        except OSError as error:
+            raise NotWritable(f"cannot remove '{target.path}': {error.strerror}") from None
         listed = _unlist(work, target.path)
     return [target.path, *listed, *_echoes(work, target, before, for_good=True)]
 
@@ -309,16 +313,6 @@ def _rewrite(work: Workspace, ref: str, change: Callable[[str], str]) -> None:
         files.replace(path, change(text), expected=expected)
 
 
-def _delete(work: Workspace, ref: str) -> None:
-    path = work.vault.path(ref)
-    try:
-        with work.vault.lock():
-            note_write(path)
-            path.unlink()
-    except OSError as error:
-        raise NotWritable(f"cannot remove '{ref}': {error.strerror}") from None
-
-
 def _unlist(work: Workspace, ref: str) -> list[str]:
     """Take the lines that list the session note at *ref* out of the daily notes, and return the paths of those."""
     link, changed = f"](../{ref})", []
@@ -326,11 +320,7 @@ def _unlist(work: Workspace, ref: str) -> list[str]:
     for daily in [f"{folder}/{path.name}" for path in sorted((work.vault.root / folder).glob("*.md"))]:
         with suppress(BrokenVaultFile, OutsideVault):
             if link in _text(_read(work, daily), daily):
-                _rewrite(
-                    work,
-                    daily,
-                    lambda text: "".join(line for line in text.splitlines(keepends=True) if link not in line),
-                )
+                _rewrite(work, daily, lambda text: "".join(row for row in text.splitlines(True) if link not in row))
                 changed.append(daily)
     return changed
 

@@ -256,7 +256,7 @@ class _Events:
         """Return the events that *rows* of one day bring; a session that has a note is taken from that."""
         self._noted.clear()
         found = [event for row in rows for event in self._readers.get(row.kind, self._of_note)(row)]
-        return [event for event in found if event.id not in self._noted or _is_noted(event)]
+        return [one for one in found if one.id not in self._noted or one.path.endswith(f"/{one.id}.md")]
 
     def _of_note(self, row: _DatedRow) -> Iterator[Memory]:
         yield _event(row, row.kind, row.title, id=row.ref)
@@ -316,11 +316,6 @@ def _event(row: _DatedRow, kind: str, text: str, *, id: str, minute: str = "") -
         date=f"{row.date}T{minute}" if minute else row.date,
         status=row.status if row.status in ("superseded", "archived") else "",
     )  # fmt: skip
-
-
-def _is_noted(event: Memory) -> bool:
-    """Return whether *event* is a session as its own note tells of it."""
-    return event.kind == SESSION and event.path.endswith(f"/{event.id}.md")
 
 
 def _moment(text: str, today: dt.date) -> _Anchor | None:

@@ -235,13 +235,7 @@ def shared_start(
 
     Both together keep to what a client takes: if they do not, the own context gives way to the team's.
 
-    Args:
-        work: where the session works; its settings name the service.
-        project: the name of an area; without one, the team is not asked.
-        own: returns the context of the own vault, while the service is asked.
-        known: what the session was given before. Neither that nor what the own context says is given again.
-        whole: whether there is no budget.
-        waits: whether a person waits; else the service has the time of a prompt, and none while it rests.
+    `memtool.beside.Team` says what is asked for; without a project, nothing is.
     """
     wanted = work.settings.recall.session_tokens
     wait = limits.PATIENCE if waits else work.settings.team.wait_ms / 1000

@@ -90,7 +90,9 @@ def add_entries(text: str, entries: Iterable[DailyEntry]) -> str:
     Every other byte is kept; an entry that says nothing new changes nothing.
     """
     listed = _Listed(text, _ENTRY)
-    for entry in map(_clean, entries):
+    for each in entries:
+        names = (one_line(name).replace("`", "'") for name in each.files)
+        entry = DailyEntry(each.minute, _plain(each.project), tuple(dict.fromkeys(filter(None, names))))
         key = f"{entry.minute} {entry.project}"
         if there := listed.find(key):
             for known in listed_entries(there.line):
@@ -307,11 +309,6 @@ def _line(entry: DailyEntry) -> str:
 
 def _start(minute: str, project: str) -> str:
     return f"- {minute} **{project}**: " if project else f"- {minute}: "
-
-
-def _clean(entry: DailyEntry) -> DailyEntry:
-    names = (one_line(name).replace("`", "'") for name in entry.files)
-    return DailyEntry(entry.minute, _plain(entry.project), tuple(dict.fromkeys(name for name in names if name)))
 
 
 def _plain(project: str) -> str:
