@@ -57,7 +57,7 @@ def test_what_was_not_given_says_why(agent: Agent, memtool: Memtool) -> None:
     agent.ask(TOKENS)
     start, first, second = records(memtool)
     assert any(line.get("fact") == FACT for line in start["lines"])
-    assert "stands in what the session was given at its start" in {line["because"] for line in first["next"]}
+    assert "in what the session was given at its start" in {line["because"] for line in first["next"]}
     assert "given 1 turn before" in {line["because"] for line in second["next"]}
     assert second["lines"] == []
     assert any("too unlikely" in line["because"] for line in first["next"])

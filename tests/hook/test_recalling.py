@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import time
@@ -10,12 +9,10 @@ import time
 import pytest
 from hook.agent import Agent, context_of
 from hypothesis import HealthCheck, given, settings as hypothesis_settings, strategies as st
-from notes import note_of
 
 from memtool.redaction import CONTEXT_TAG, make_redactor
 from memtool.settings import Settings
 from memtool.vault.layout import Vault, state_folder
-from memtool.vault.sessions import render_session
 
 TOKENS = "How long do access tokens live now?"
 FACT, FACT_ID = "Access tokens live 15 minutes", "fact-20260304-27d0b85e11"
@@ -81,19 +78,6 @@ def test_a_block_fits_into_its_room(agent: Agent, room: int) -> None:
     assert len(block.encode("utf-16-le")) // 2 <= min(room, 9_500)
     agent.environ["MEMTOOL_RECALL_PROMPT_CHARACTERS"] = "0"
     assert agent.ask("getUserById") == ""
-
-
-@pytest.mark.slow
-def test_what_the_session_wrote_itself_is_no_news_to_it(agent: Agent) -> None:
-    note = note_of("s1", project="shop", updated="2026-03-10 10:00", findings=("the zeppelin docks at gate 7",))
-    path = agent.vault.root / "sessions" / "s1.md"
-    path.write_text(render_session(note), encoding="utf-8")
-    decision = agent.vault.root / "areas/projects/shop/decisions/2026-03-10-gate.md"
-    decision.write_text("---\ntype: decision\nsources: [s1]\n---\n\n# The zeppelin docks at gate 7\n", encoding="utf-8")
-    agent.index()
-    assert agent.ask("where does the zeppelin dock?") == ""
-    agent.session_id = "s2"
-    assert "gate 7" in agent.ask("where does the zeppelin dock?")
 
 
 def test_a_change_of_topic_brings_one_reminder(agent: Agent) -> None:
@@ -178,13 +162,3 @@ def test_a_chinese_vault_has_its_frames_in_chinese(agent: Agent) -> None:
     assert "摘自用户自己的笔记（" in agent.other("s2").ask("what did we decide about JWT and server sessions?")
     agent.session_id = "3f2a9c"
     assert "供摘要保留" in agent.fire("PreCompact", trigger="manual", custom_instructions=None)
-
-
-def test_old_ledgers_are_swept_when_a_session_starts(agent: Agent) -> None:
-    for number in range(51):
-        agent.other(f"old-{number}").ask("continue")
-    ledgers = list((agent.vault.state_path / "ledgers").glob("*.json"))
-    for ledger in ledgers:
-        os.utime(ledger, (0, 0))
-    agent.start()
-    assert sum(ledger.exists() for ledger in ledgers) == 49  # the newest fifty are kept, with that of this session
