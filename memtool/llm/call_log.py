@@ -110,7 +110,7 @@ class CallLog(NamedTuple):
             raise BudgetSpent(f"the day's budget of {budget} is spent: {spent:,}, and this takes {call.input_tokens:,}")
 
     def end(self, call: ModelCall, outcome: Answer | MemtoolError, seconds: float, failure: str = "") -> None:
-        """Note how *call* ended: well, or with a *failure*. If that cannot be written, the estimate stands."""
+        """Note how *call* ended: well, or with a *failure*. If that cannot be written, the estimate counts."""
         if isinstance(outcome, Answer | Wasted):
             model = outcome.model if isinstance(outcome, Answer) else ""
             tokens = (outcome.input_tokens, outcome.output_tokens, outcome.cost_usd)

@@ -31,7 +31,7 @@ _SESSION = frozenset(
     " CLAUDE_EFFORT CLAUDE_ENV_FILE AI_AGENT".split()
 )
 _SESSION_PREFIXES = ("CLAUDE_PLUGIN_", "CLAUDE_CODE_CHILD_")
-_AT = "\uff20"  # stands for `@`, which means a file to most clients
+_AT = "\uff20"  # in place of `@`, which means a file to most clients
 
 
 class Start(NamedTuple):

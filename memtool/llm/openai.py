@@ -31,7 +31,7 @@ class OpenAIChat:
         """Return the model that *settings* name; see `memtool.llm.open_provider`."""
         vendor = VENDORS[name]
         base_url, model = getattr(settings, f"{name}_base_url", ""), getattr(settings, f"{name}_model", "")
-        # A vendor's own key goes to that vendor and to nobody else.
+        # A vendor's own key goes to that vendor only.
         is_own = bool(vendor.variables and base_url)
         if is_own and not model:
             raise BadSetting(f"the endpoint of '{name}' needs the name of a model", hint=f"Set llm.{name}_model.")

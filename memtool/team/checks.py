@@ -1,4 +1,4 @@
-"""The health of a team's memory: for who runs the service its database, tokens and remotes; for a member the way in."""
+"""The health of a team's memory: for the operator its database, tokens and remotes; for a member the service."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def team_checks(environ: Mapping[str, str]) -> list[Check]:
     checks = list(_of_member(known, environ)) if known.team.url else []
     if known.team.vaults or settings_module.database_address(known, environ):
         checks += [*_of_database(known, environ), *_of_remotes(known, environ)]
-    hint = "A member: `memtool team join URL`. Who runs the service: `[team] vaults` and `[index] dsn`."
+    hint = "As a member: `memtool team join URL`. As the operator: set `[team] vaults` and `[index] dsn`."
     return checks or [Check("team", NOTE, "your settings name no team", hint)]
 
 
@@ -81,11 +81,11 @@ def _of_tokens(db: psycopg.Connection[Any]) -> Check:
     active = [each for each in list_tokens(db) if each.state(now) == "active"]
     ending = [each for each in active if each.expires_at and each.expires_at - now < timedelta(days=14)]
     if not active:
-        return Check("tokens", NOTE, "nobody has a token", "Make one: `memtool team token add`.")
+        return Check("tokens", NOTE, "there is no token yet", "Make one: `memtool team token add`.")
     if ending:
         names = ", ".join(f"{each.id} ({each.holder})" for each in ending[:5])
         return Check(
-            "tokens", NOTE, f"within two weeks expires {names}", "`memtool team token rotate ID` makes another."
+            "tokens", NOTE, f"expires within two weeks: {names}", "`memtool team token rotate ID` makes another."
         )
     return Check("tokens", OK, f"{counted(len(active), 'token')} in force")
 

@@ -163,7 +163,7 @@ def check_size(root: Path, ref: str, max_bytes: int) -> None:
 
 
 def _forget_stale_locks(repository: Path) -> None:
-    """Take away the locks that a git left behind which was killed, or lost its machine: nobody else would."""
+    """Take away the locks that a git left behind which was killed, or lost its machine."""
     for lock in (*repository.glob("*.lock"), *repository.glob("refs/**/*.lock")):
         with suppress(OSError):
             if time.time() - lock.stat().st_mtime > 900.0:
@@ -204,16 +204,8 @@ def _put_on_top(vault: Vault, before: str, remote: Remote) -> None:
         HistoryFailed: git cannot; nothing has changed.
     """
     with locked(vault, timeout=30.0), vault.lock(), vault.lock("daily"):
-        answer = ask(
-            vault.root,
-            *get_own_repository(vault.root).author_options,
-            "rebase",
-            "--quiet",
-            "--onto",
-            remote.tracked,
-            before,
-            timeout=120.0,
-        )
+        options = get_own_repository(vault.root).author_options
+        answer = ask(vault.root, *options, "rebase", "--quiet", "--onto", remote.tracked, before, timeout=120.0)
         if answer.code:
             ask(vault.root, "rebase", "--abort")
             hint = f"What waits lies in '{vault.root}': `git log {before[:10]}..` there."

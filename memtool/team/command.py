@@ -33,7 +33,7 @@ _NO_DATABASE = "Set `[index] dsn` in your own config.toml, or MEMTOOL_POSTGRES."
 
 @click.group()
 def command() -> None:
-    """Share a memory: for who runs the service of a team its tokens and its audit; for a member the way in."""
+    """Share a memory: tokens and the audit log for the operator of a team's service; joining for a member."""
 
 
 @command.group()

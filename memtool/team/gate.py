@@ -237,7 +237,7 @@ def _check(token: Token, path: str, *, wrote: bool) -> None:
     """
     needed = METRICS if path == METRICS_PATH else WRITE if wrote else READ
     if needed not in token.scopes and not (needed == READ and WRITE in token.scopes):
-        raise Refusal(403, f"your token has no scope '{needed}'", "Ask whoever runs the service for another token.")
+        raise Refusal(403, f"your token has no scope '{needed}'", "Ask the operator of the service for another token.")
 
 
 def is_genuine(secret: str, headers: Mapping[str, str], body: bytes) -> bool:

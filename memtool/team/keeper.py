@@ -33,7 +33,7 @@ class CloneState:
 class Keeper:
     """Keeps *clones* up to date, in threads of its own, every *pause* seconds.
 
-    *changed* is called with each clone before anybody is told that it is up to date. What it raises counts as a failure
+    *changed* is called with each clone before it counts as up to date. What it raises counts as a failure
     of the remote does: both are tried again, after a pause that grows.
     """
 
@@ -74,7 +74,7 @@ class Keeper:
             make_clone(kept.clone)
             try:
                 bring_together(kept.clone)
-            finally:  # what was written stands in the clone, whatever becomes of the remote
+            finally:  # what was written is in the clone, whatever becomes of the remote
                 self._changed(kept.clone)
             kept.synced_at, kept.problem, kept.failures = time.time(), "", 0
         except (MemtoolError, OSError) as error:

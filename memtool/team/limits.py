@@ -14,7 +14,7 @@ POOL_SECONDS = 2.0  # that a request waits for a connection
 CLOSING_SECONDS = 1.0  # for the connections of each pool to close
 BUCKETS = (5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 10_000)  # milliseconds of a request
 LONGEST_TOOL = 40  # characters of a tool's name
-TOKEN_BYTES = 32  # of chance in a token: nobody guesses it, so its hash needs no salt and may be a fast one
+TOKEN_BYTES = 32  # of chance in a token: it cannot be guessed, so its hash needs no salt and may be a fast one
 
 # Clones
 MOST_FILES = 500_000

@@ -53,8 +53,8 @@ class Counts:
 
     def add(self, entry: AuditEntry) -> None:
         """Count a request."""
-        deed = "other" if entry.status in (404, 405) else entry.deed  # or whoever asks for what is not there fills this
-        self.requests[deed, entry.status] += 1
+        is_known = entry.status not in (404, 405)  # requests for what is not there would fill this
+        self.requests[entry.deed if is_known else "other", entry.status] += 1
         self.seconds += entry.ms / 1000
         self.within.update(bucket for bucket in limits.BUCKETS if entry.ms <= bucket)
 
@@ -136,7 +136,7 @@ class TeamService:
 
         Raises:
             NoToken: it is none that is good now.
-            DatabaseUnavailable: nobody can tell now.
+            DatabaseUnavailable: the database cannot be asked now.
         """
         with self.database() as db:
             return recognised(db, text, self.clock())
@@ -165,7 +165,7 @@ class TeamService:
         """
         asking = self._asking.get()
         if asking is None:
-            raise UsageError("this is no request of anybody's")
+            raise UsageError("no request is being answered")
         return asking
 
     @property

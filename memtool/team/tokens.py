@@ -66,7 +66,7 @@ class Token(NamedTuple):
 class NoToken(MemtoolError):
     """What was brought is no token that is good now."""
 
-    hint = "Whoever runs the service makes another one: `memtool team token add`."
+    hint = "Ask the operator of the service for another one (`memtool team token add`)."
 
 
 class TokenNotFound(UsageError):

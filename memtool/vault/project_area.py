@@ -65,14 +65,8 @@ def find_project(path: Path, *, quick: bool = False) -> Project:
     if not folder.exists():
         return _project_of_gone(folder, quick=quick)
     try:
-        answer = _ask(
-            folder,
-            "rev-parse",
-            "--show-toplevel",
-            "--git-dir",
-            "--git-common-dir",
-            timeout=limits.QUICK_GIT if quick else limits.GIT,
-        )
+        timeout = limits.QUICK_GIT if quick else limits.GIT
+        answer = _ask(folder, "rev-parse", "--show-toplevel", "--git-dir", "--git-common-dir", timeout=timeout)
     except HistoryFailed as error:
         return _plain_folder(folder, str(error))
     lines = answer.out.splitlines()
@@ -169,15 +163,8 @@ def short_id(root: Path) -> str:
 
 def _remote(root: Path, *, quick: bool) -> str:
     # Not `git remote get-url`: it applies the user's own rewriting, which differs from machine to machine.
-    answer = _ask(
-        root,
-        "config",
-        "--local",
-        "-z",
-        "--get-regexp",
-        r"^remote\..*\.url$",
-        timeout=limits.QUICK_GIT if quick else limits.GIT,
-    )
+    timeout = limits.QUICK_GIT if quick else limits.GIT
+    answer = _ask(root, "config", "--local", "-z", "--get-regexp", r"^remote\..*\.url$", timeout=timeout)
     urls: dict[str, str] = {}
     for entry in answer.out.split("\0"):
         key, _, url = entry.partition("\n")

@@ -35,10 +35,10 @@ _OPTIONS = (
     " -c hnsw.ef_search=1000 -c hnsw.iterative_scan=strict_order -c timezone={zone}"
 )
 _PRIVILEGES = (
-    "Whoever runs it makes the roles memtool_reader, memtool_writer, memtool_guest and memtool_gate, and grants them to"
-    " your user: docs/team.md."
+    "Let its administrator make the roles memtool_reader, memtool_writer, memtool_guest and memtool_gate and grant them"
+    " to your user: docs/team.md."
 )
-_LOCK = 6_036_588_010_150_114_157  # of whoever migrates: an advisory lock of the database
+_LOCK = 6_036_588_010_150_114_157  # of the process that migrates: an advisory lock of the database
 _TABLE = """
 CREATE SCHEMA IF NOT EXISTS memtool;
 CREATE TABLE IF NOT EXISTS memtool.migration (
@@ -51,13 +51,13 @@ CREATE TABLE IF NOT EXISTS memtool.migration (
 
 
 class Reach(NamedTuple):
-    """The names of the *vaults* that whoever asks may see, and of the *projects* in them; no project means all."""
+    """The names of the *vaults* that the request may see, and of the *projects* in them; no project means all."""
 
     vaults: frozenset[str]
     projects: tuple[str, ...] = ()
 
 
-# Of a service: the pools that its connections come from, by address; and what whoever asks now may see. No database is
+# Of a service: the pools that its connections come from, by address; and what the request may see. No database is
 # opened for another vault, whatever asks for it.
 pools: dict[str, Any] = {}
 reach: ContextVar[Reach | None] = ContextVar("reach", default=None)
@@ -79,14 +79,14 @@ class Database:
 
         Raises:
             ProviderMissing, DatabaseUnavailable
-            OnlyReading: it is of a vault that whoever asks may not see.
+            OnlyReading: it is of a vault that the request may not see.
         """
         self.check()
         with connection_to(self.address) as db:
             yield db
 
     def check(self) -> None:
-        """Refuse a vault that whoever asks may not see.
+        """Refuse a vault that the request may not see.
 
         Raises:
             OnlyReading: see above.

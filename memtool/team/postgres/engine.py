@@ -75,7 +75,7 @@ class PostgresIndex(Index):
         return int(row[0]) if row else 0
 
     def lock_of_vectors(self, *, waits: bool = True) -> contextlib.AbstractContextManager[None]:
-        """Hold the lock of whoever makes vectors; `Busy` is raised where another process has it."""
+        """Hold the lock under which vectors are made; `Busy` is raised where another process has it."""
         return _lock(self.db, _VECTOR_LOCK, self.place.patience if waits else 0.0)
 
     def open_vectors(self, model: str, dimension: int) -> VectorShelf:
@@ -116,7 +116,7 @@ def use_vaults(place: Place, address: str, names: Sequence[str], use: Callable[[
     A path begins with the name of its vault and `//`. *place* is that of any of the vaults.
 
     Raises:
-        OnlyReading: one of them is none that whoever asks may see.
+        OnlyReading: the request may not see one of them.
         DatabaseUnavailable, SchemaMismatch: the server refuses.
     """
     allowed = reach.get()

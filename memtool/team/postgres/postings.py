@@ -1,7 +1,7 @@
 """Where terms occur, as packed numbers, and BM25 over them as FTS5 counts it.
 
-A posting holds, for each chunk of a segment in which the term stands: the chunk's number in the vault, how often the
-term stands in it, how many terms the chunk has, and at which places. PostgreSQL keeps and finds them; they are added up
+A posting holds, for each chunk of a segment with the term: the chunk's number in the vault, how often the
+term occurs in it, how many terms the chunk has, and at which places. PostgreSQL keeps and finds them; they are added up
 here, in the order of the terms, so that the sums are those of FTS5 to the last digit.
 """
 
@@ -22,7 +22,7 @@ from memtool.text.tokens import CONTEXT_END
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_LEAST_IDF = 1e-6  # of a term that stands in most chunks
+_LEAST_IDF = 1e-6  # of a term that is in most chunks
 _PLACE_BITS = 32
 T = TypeVar("T", bound="tuple[NDArray[Any], ...]")
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from memtool.index.filters import Filter
 
-VAULT_BITS = 32  # of the number of a note or chunk; the vault's own number stands above them
+VAULT_BITS = 32  # of the number of a note or chunk; the vault's own number is above them
 # The vault's part of each table, under the names that statements for both engines use. The planner sees through them.
 _PARTS = {
     "note": "SELECT {note} FROM memtool.note WHERE vault {which}",
@@ -126,7 +126,7 @@ class PostgresTables:
 
     def occurring(self, terms: Collection[str]) -> Collection[str]:
         """Return those of *terms* that any chunk holds."""
-        if len(terms) <= index_limits.MOST_TERMS:  # whoever asks for so few looks for them next
+        if len(terms) <= index_limits.MOST_TERMS:  # a query looks for so few next
             self._occurrences(terms)
         return {term for term, frequency in self.frequencies(terms).items() if frequency}
 
@@ -341,7 +341,7 @@ class SharedTables(PostgresTables):
         return {term: len(found.of(term).chunks) for term in asked}
 
     def embedded_up_to(self, model: str) -> int:  # noqa: ARG002
-        """Return a number behind all chunks: whoever sees a part makes no vectors."""
+        """Return a number behind all chunks: who sees only a part makes no vectors."""
         return _NO_CHUNK
 
     def _ids(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
