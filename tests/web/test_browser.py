@@ -50,7 +50,7 @@ def page(browser: Any, service: Service) -> Iterator[Any]:
 
 @pytest.fixture
 def sample(tmp_path: Path) -> Iterator[Service]:
-    """A service of the sample vault, with prompts that were given something."""
+    """A service of the sample vault, with prompts that received memories."""
     root = tmp_path / "memory"
     shutil.copytree(SAMPLE, root, ignore=shutil.ignore_patterns(".memtool"))
     service = Service(open_vault(root), HOME=str(tmp_path))  # the page names it `~/memory`
@@ -125,7 +125,7 @@ def test_what_is_written_comes_by_itself_and_is_found_changed_and_taken_back(pag
     page.wait_for_selector("#pane .statement:has-text('Wednesdays')")
     assert page.locator("#pane [role=status]").count() == 1
     page.click("#pane .history button >> nth=0")
-    page.wait_for_selector("#pane em:has-text('taken back'), #pane .fault")
+    page.wait_for_selector("#pane em:has-text('reverted'), #pane .fault")
     facts = service.get("/memories?kind=fact")["memories"]
     assert "Deploys happen on Tuesdays." in [each["summary"].split(" entered")[0] for each in facts]
 

@@ -68,8 +68,8 @@ def test_the_overview_shows_figures_queue_costs_and_health(client: TestClient, d
     html = client.get("/overview").text
     assert html.count("<svg") == 1  # of prompts nothing is on record
     assert "2026-02-09 – 2026-02-15" in html
-    assert "waiting" in html
-    assert "No model was asked" in html
+    assert "pending" in html
+    assert "No model was called" in html
     assert "状况" in client.get("/overview?lang=zh&week=2026-W06").text
     health = client.get("/overview/health?lang=en").text
     assert "1 fact valid" in health
@@ -84,7 +84,7 @@ def test_a_panel_that_fails_leaves_the_others(client: TestClient, monkeypatch: p
     monkeypatch.setattr("memtool.web.overview.given_in", fail)
     html = client.get("/overview").text
     assert "the records cannot be read now" in html
-    assert "No session waits" in html
+    assert "No session is pending" in html
 
 
 @pytest.mark.slow
@@ -103,7 +103,7 @@ def test_a_timeline_is_that_of_one_project_and_ends_where_it_is_told(client: Tes
 
 @pytest.mark.slow
 def test_the_log_is_told_by_level(client: TestClient, desk: Desk) -> None:
-    assert "Nothing went wrong" in client.get("/log").text
+    assert "There are no errors" in client.get("/log").text
     at = desk.now.isoformat()
     log([desk.vault.state_path], LogEntry(at, "error", "worker", "磁盘已满 <b>"))
     log([desk.vault.state_path], LogEntry(at, "note", "worker", "all is well"))
