@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -15,7 +16,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from memtool.capture import decisions
 from memtool.capture.rules_note import write_by_rules
 from memtool.capture.transcript.reader import read_transcript
 from memtool.capture.turns import Turn, turns_of
@@ -66,11 +66,12 @@ def read_without(kind: str) -> Callable[[str, str], str | list[str]]:
 
 
 def forget() -> None:
-    """Empty what remembers lists."""
-    for module in (languages, decisions):
-        for each in vars(module).values():
-            if hasattr(each, "cache_clear"):
-                each.cache_clear()
+    """Empty what remembers lists, numbers, or patterns that are made of them."""
+    for name, module in [*sys.modules.items()]:
+        if name.startswith("memtool."):
+            for each in vars(module).values():
+                if hasattr(each, "cache_clear"):
+                    each.cache_clear()
 
 
 def _module(path: Path) -> ModuleType:
