@@ -333,16 +333,9 @@ def _memories(fields: object) -> Iterator[Found]:
         if all(isinstance(text, str) for text in texts) and isinstance(relevance, int | float):
             vault, memory_id, text, title, category, date, project, author, place = map(str, texts)
             memory = Memory(
-                memory_id,
-                text,
-                "",
-                Location(place),
-                title,
-                author=author,
-                project=project,
-                category=category,
+                memory_id, text, "", Location(place), title, author=author, project=project, category=category,
                 date=date,
-            )
+            )  # fmt: skip
             yield _found(vault, memory, float(relevance))
 
 
