@@ -23,7 +23,6 @@ T = TypeVar("T")
 
 _MAX_BYTES = 128 * 1024 * 1024  # a hundred times the vectors of a batch of 64
 _BLOCK = 65_536
-_SHOWN = 200  # characters of a provider's own words
 
 
 class Endpoint(NamedTuple):
@@ -183,7 +182,7 @@ def _said(error: urllib.error.HTTPError) -> str:
 def _shown(text: str, to: Endpoint) -> str:
     if to.key:
         text = text.replace(to.key, "…")
-    return "".join(character if character.isprintable() else " " for character in text)[:_SHOWN].strip()
+    return "".join(character if character.isprintable() else " " for character in text)[:200].strip()
 
 
 def _seconds(retry_after: str) -> float:

@@ -36,7 +36,6 @@ DEADLINE = 0.05  # seconds for which a prompt waits
 SILENCE = 300.0  # seconds for which one that did not answer is left alone
 LARGEST = 65_536  # bytes of a line
 
-_CLOCK = 0.05  # seconds by which a file system may be behind the clock
 _END = 5.0  # seconds in which a process without HTTP ends, or at least has loaded its model
 _PAUSE = 0.05
 
@@ -218,7 +217,7 @@ def leave_alone(place: ServicePlace) -> None:
 def fell_silent(place: ServicePlace, since: float) -> bool:
     """Return whether the process did not answer after *since*, a time of `time.time`."""
     try:
-        return place.path("silent").stat().st_mtime >= since - _CLOCK
+        return place.path("silent").stat().st_mtime >= since - 0.05  # a file system may be behind the clock
     except OSError:
         return False
 

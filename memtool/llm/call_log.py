@@ -28,7 +28,6 @@ MAX_BYTES = 1_000_000  # some 2,000 calls; then the oldest half goes, but nothin
 
 _MOST_READ = 16 * MAX_BYTES
 _UNFINISHED = "it never ended"
-_GIVEN_UP = 120.0  # seconds after which a call that never ended was killed
 NO_LIMITS = Limits()
 
 
@@ -124,10 +123,10 @@ class CallLog(NamedTuple):
 def _check_limits(limits: Limits, provider: str, calls: Iterable[ModelCall], at: datetime) -> None:
     """Refuse a call at the time *at* of a provider that was asked often enough by *calls*."""
     ages = [(call, (at - datetime.fromisoformat(call.at)).total_seconds()) for call in calls]
-    counts = (
+    counts = (  # a call that has not ended after two minutes was killed
         (limits.per_minute, "in the last minute", sum(age < 60.0 for _, age in ages)),
         (limits.per_day, "today", sum(call.day == at.isoformat()[:10] for call, _ in ages)),
-        (limits.at_once, "at once", sum(call.failure == _UNFINISHED and age < _GIVEN_UP for call, age in ages)),
+        (limits.at_once, "at once", sum(call.failure == _UNFINISHED and age < 120.0 for call, age in ages)),
     )
     for most, when, count in counts:
         if most and count >= most:

@@ -39,7 +39,6 @@ TOKEN_FILE = "team-token"  # noqa: S105  (its name)
 
 _AWAY = "team-away"
 _TEXTS = ("vault", "id", "text", "title", "category", "date", "project", "author", "place")  # of a memory
-_FLOOR = 0.5  # the least relevance of what a prompt is given
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 T = TypeVar("T")
@@ -205,7 +204,7 @@ def ask_for_prompt(work: Workspace, question: Question) -> TeamQuestion[Found] |
     if not question.terms() or question.is_act or _rests(work):
         return None
     wait, text = work.settings.team.wait_ms / 1000, work.redact(question.text)
-    return ask_for_memories(work, text, project=work.project(), limit=3, floor=_FLOOR, wait=wait)
+    return ask_for_memories(work, text, project=work.project(), limit=3, floor=0.5, wait=wait)
 
 
 def with_memories(work: Workspace, given: Given, asked: TeamQuestion[Found]) -> tuple[Given, str]:
