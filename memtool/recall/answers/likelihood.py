@@ -13,8 +13,6 @@ from memtool.named_tuple import NamedTuple
 from memtool.vault.kinds import CATEGORIES
 
 LATER_FLOOR = 0.6  # of sessions after the second prompt, and for what goes on with it: those know their subject
-_FLOOR_OF_LONG = 0.5  # of facts and notes for a prompt of forty words, which shares something with everything
-_SHORT, _LONG = 22, 40  # words about something: two fifths of all words are not
 
 RELEVANCE, CATEGORY, RECENCY, IMPORTANCE = 0.65, 0.20, 0.10, 0.05  # parts of the score
 _UNDATED = 0.5  # recency of a memory without a date
@@ -104,11 +102,6 @@ def likelihood(signs: Signs, weights: Weights) -> float:
 def bounded(signs: Signs) -> Signs:
     """Return the *signs* of a session within the bounds that its weights were fitted in."""
     return signs._replace(**{name: max(-most, min(most, float(getattr(signs, name)))) for name, most in _MOST.items()})
-
-
-def floor_of(weights: Weights, words: float) -> float:
-    """Return the likelihood below which no fact or note is given to a prompt with so many *words* about something."""
-    return weights.floor + (_FLOOR_OF_LONG - weights.floor) * min(1.0, max(0.0, (words - _SHORT) / (_LONG - _SHORT)))
 
 
 def weighed(relevance: float, category: str, *, age_days: float | None, uses: int) -> float:

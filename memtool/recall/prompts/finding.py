@@ -27,7 +27,7 @@ from memtool.index.ranking import without_near_duplicates
 from memtool.index.reach import reach
 from memtool.named_tuple import NamedTuple
 from memtool.recall import limits
-from memtool.recall.answers.likelihood import KEPT, KEPT_BY_MEANING, OF_NO_PROJECT, Signs, floor_of, likelihood
+from memtool.recall.answers.likelihood import KEPT, KEPT_BY_MEANING, OF_NO_PROJECT, Signs, likelihood
 from memtool.recall.answers.statements import Passage, beginnings_of, passages
 from memtool.recall.given import ALIKE, BELOW_FLOOR, PALE
 from memtool.recall.ledger import key_of
@@ -112,7 +112,7 @@ class _Chunk(NamedTuple):
 def find(db: Tables, question: Question, project: str, today: dt.date, meaning: Meaning | None = None) -> FoundMemories:
     """Return the memories of the index *db* about *question*; what is not worth giving says why."""
     found = candidates(db, question, project, today, meaning, only_likely=True)
-    return found._replace(memories=_distinct(found.memories, question.length))
+    return found._replace(memories=_distinct(found.memories))
 
 
 def candidates(
@@ -173,7 +173,7 @@ def candidates(
             scope=math.log(size), cosine=cosine, gap=gap,
         )  # fmt: skip
         weights = KEPT_BY_MEANING if signs.cosine else KEPT
-        is_likely = not only_likely or likelihood(signs, weights) >= floor_of(weights, question.length)
+        is_likely = not only_likely or likelihood(signs, weights) >= weights.floor
         if is_likely and (not question.is_act or chunk.memory.category == "preference"):
             signs, text, place = _best_passage(chunk, clues, beginnings, signs)
             if not _opens_summary(chunk.memory, text, project) and (signs.lead or not question.is_act):
@@ -322,18 +322,17 @@ def _clause(text: str) -> str:
     return clause if len(clause) >= _SHORTEST_CLAUSE else text[:_LONGEST_CLAUSE]
 
 
-def _is_likely(each: Recalled, words: float) -> bool:
-    weights = KEPT_BY_MEANING if each.signs and each.signs.cosine else KEPT
-    return each.relevance >= floor_of(weights, words)
+def _is_likely(each: Recalled) -> bool:
+    return each.relevance >= (KEPT_BY_MEANING if each.signs and each.signs.cosine else KEPT).floor
 
 
-def _distinct(memories: Iterable[Recalled], words: float) -> list[Recalled]:
+def _distinct(memories: Iterable[Recalled]) -> list[Recalled]:
     """Return the best of each note; those that are left out say why."""
     best: dict[str, Recalled] = {}
     for each in sorted(memories, key=lambda each: (-each.relevance, each.memory.path, each.memory.place.start_line)):
         best.setdefault(each.key, each)
-    found = sorted(best.values(), key=lambda each: not _is_likely(each, words))
-    count = sum(_is_likely(each, words) for each in found)
+    found = sorted(best.values(), key=lambda each: not _is_likely(each))
+    count = sum(map(_is_likely, found))
     different = set(without_near_duplicates(range(count), lambda at: found[at].memory.text.casefold(), count))
     least = BESIDE_THE_BEST * found[0].relevance if found else 0.0
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from memtool.named_tuple import NamedTuple
 from memtool.recall import limits
-from memtool.recall.answers.likelihood import KEPT, LATER_FLOOR, TASK, floor_of, weighed
+from memtool.recall.answers.likelihood import KEPT, LATER_FLOOR, TASK, weighed
 from memtool.recall.answers.sessions import (
     MOST_LOOKED_AT,
     PromptKind,
@@ -117,7 +117,7 @@ def memories_for_prompt(
     found = finder(db, asked.question, asked.project, today)
     likely = (hit for hit in found.memories if not hit.left_out)
     hits = [hit for hit in still_said(likely, db, work, asked.session_id) if _text(hit)]
-    judged = _judged(hits, work, ledger, floor_of(KEPT, asked.question.length))
+    judged = _judged(hits, work, ledger, KEPT.floor)
     fresh = [hit for hit in judged if not hit.left_out and len(_source(hit, asked.project)) <= limits.LONGEST_PLACE]
     own = _best(fresh, uses, today)
     room = min(settings.prompt_characters, limits.MOST_UNITS)

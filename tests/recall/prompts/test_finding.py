@@ -218,7 +218,7 @@ def test_what_is_unlikely_alike_or_pale_beside_the_best_says_so() -> None:
     found = _distinct([
         memory("below", 0.1), memory("浮标", 0.4, BUOYS), memory("pale", 0.195),
         memory("near", 0.39, BUOYS.upper()), memory("浮标", 0.3, BUOYS),
-    ], 0.0)  # fmt: skip
+    ])  # fmt: skip
     assert [(hit.memory.title, hit.relevance, hit.left_out) for hit in found] == [
         ("浮标", 0.4, ""), ("near", 0.39, ALIKE), ("pale", 0.195, PALE), ("below", 0.1, BELOW_FLOOR),
     ]  # fmt: skip
