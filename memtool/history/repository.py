@@ -6,7 +6,7 @@ import contextlib
 import os
 import re
 import stat
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -265,10 +265,18 @@ def refuse_pipes(folder: Path, below: Iterable[str]) -> None:
     infos = (f".git/info/{name}" for name in ("exclude", "attributes"))
     for name in (*infos, *(f"{step}/{name}" for step in below for name in (".gitignore", ".gitattributes"))):
         with contextlib.suppress(OSError, ValueError):
-            if not stat.S_ISFIFO(os.stat(folder / name).st_mode):  # noqa: PTH116  (speed)
+            path = os.path.join(folder, name)  # noqa: PTH118  (speed)
+            if not stat.S_ISFIFO(os.stat(path).st_mode):  # noqa: PTH116
                 continue
-            shown = os.path.relpath(folder / name, folder)
+            shown = os.path.relpath(path, folder)
             raise HistoryFailed(f"'{shown}' is a pipe, for which git would wait", hint="Move it away.")
+
+
+def _folders(top: Path) -> Iterator[str]:
+    """Give the folders from *top* on down, without those of git."""
+    for folder, below, _ in os.walk(top):
+        below[:] = [name for name in below if name != ".git"]
+        yield folder
 
 
 @dataclass(frozen=True)
@@ -289,7 +297,7 @@ def status(folder: Path) -> HistoryStatus:
         if repository is None:
             return HistoryStatus()
         repository.refuse_programs()
-        refuse_pipes(repository.top, (way for way, _, _ in os.walk(repository.top)))
+        refuse_pipes(repository.top, _folders(repository.top))
         listed = tell(folder, "status", "--porcelain", "-z", *_STATUS, "--", ".")
         is_own = repository.top == folder.resolve()
         return HistoryStatus(repository.top, is_own, bool(repository.head), listed.count("\0"), repository.problem)

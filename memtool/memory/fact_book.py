@@ -241,9 +241,8 @@ def hashes_by_session(vault: Vault, sessions: Collection[str]) -> dict[str, froz
     """Return the hashes of the notes of *sessions*, by their ids, wherever the owner has put them."""
     found: dict[str, frozenset[str]] = {}
     wanted = set(sessions)
-    for ref in chain((note_of(vault, session) for session in wanted), _notes(vault)):
-        if found.keys() == wanted:
-            break
+    refs = chain((note_of(vault, session) for session in wanted), _notes(vault))
+    while found.keys() != wanted and (ref := next(refs, "")):
         if (session := session_at(vault, ref)) in wanted and session not in found:
             with suppress(MemtoolError, OSError):
                 found[session] = hashes_of(lines_of(read_text(vault.path(ref))[0]))

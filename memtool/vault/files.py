@@ -277,7 +277,7 @@ def find_leftovers(root: Path, now: float) -> list[Path]:
     found = [] if (root / ".git").is_symlink() else [root / ".git" / name for name in _GIT_LOCKS]
     for folder, below, names in os.walk(root):
         below[:] = [name for name in below if name != ".git"]
-        found += [Path(folder, name) for name in names if re.fullmatch(_TEMPORARY, name)]
+        found += [Path(folder, name) for name in names if name[0] == "." and re.fullmatch(_TEMPORARY, name)]
     return sorted(path for path in found if _is_old_file(path, now))
 
 
