@@ -104,7 +104,7 @@ def search_vault(
     def look(index: Index) -> Searched:
         source = VectorSource(index, work.settings, work.cache, only_warm=True)
         found = ask(source, text, wanted, limit=asked.limit * (CHUNKS if each_once else 1), mode=asked.mode)
-        hits = _each_once(index, text, found.hits, asked.limit) if each_once else found.hits
+        hits = _each_once(index, text, found.hits, asked.limit, wanted) if each_once else found.hits
         return Searched(hits, tuple(_likeness(hits)), found.mode, found.all_notices, 0.0)
 
     found = use(look) if use else use_ready(work, look)
@@ -116,9 +116,10 @@ def search_vault(
     )
 
 
-def _each_once(index: Index, text: str, hits: Sequence[Found], limit: int) -> tuple[Found, ...]:
+def _each_once(index: Index, text: str, hits: Sequence[Found], limit: int, wanted: Filter) -> tuple[Found, ...]:
     some = memories(hits)[:limit]
-    answers = answers_of(index.place.vault, index.db, text, some, IN_FIELDS, is_first=False)
+    sources = wanted.transcripts != "no"
+    answers = answers_of(index.place.vault, index.db, text, some, IN_FIELDS, is_first=False, sources=sources)
     return tuple(hit._replace(shown="\n".join(labelled(hit.statements))) for hit in answers)
 
 

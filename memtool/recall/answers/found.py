@@ -61,11 +61,12 @@ def answers_of(
     *,
     best: float = 0.0,
     is_first: bool = True,
+    sources: bool = True,
 ) -> list[Found]:
     """Return *hits*, which are `memories`, with what answers the query *text*; none where nothing fits.
 
     Each may fill the share `budget.first` of the room that those before it left. *best* is the score of the best hit of
-    all; where these are not the first, others fitted.
+    all; where these are not the first, others fitted. With *sources*, sessions say what their notes lack.
     """
     weights = inverse_frequencies(db, query_terms(text)[: limits.MOST_TERMS])
     notes = [_FoundNote(vault, db, weights, hit) for hit in hits]
@@ -78,7 +79,7 @@ def answers_of(
         part = budget._replace(characters=round(room * budget.first))
         odds = _BASE + _OF_SHARE * note.share + _OF_SCORE * (note.hit.score / best) ** 2
         likelihood = 1 / (1 + math.exp(-odds)) if weights else 1.0
-        said = note.said(part, likelihood) if likelihood >= _LEAST else ()
+        said = note.said(part, with_source=sources and likelihood >= MAYBE) if likelihood >= _LEAST else ()
         room -= sum(len(line.text) for line in said)
         answers.append(note.hit._replace(statements=said, likelihood=likelihood))
     return answers
@@ -117,14 +118,14 @@ class _FoundNote:
         completed = {word for word in weights.keys() - held if any(word in term for term in hit.terms & held)}
         self.share = max(share_of(weights, held | completed), _likeness(hit), covered) if weights else 1.0
 
-    def said(self, budget: Budget, likelihood: float) -> tuple[Line, ...]:
+    def said(self, budget: Budget, *, with_source: bool) -> tuple[Line, ...]:
         """Return the statements that answer, as far as *budget* goes; where there is none, what was found."""
         hit, memory = self.hit, self.hit.memory
         if memory.fact_id:
             return (Line(memory.text.partition("\n")[0], author=memory.author, number=memory.place.start_line),)
         if memory.kind == DAILY:
             budget = budget._replace(statements=_OF_DAY)
-        kept = self._kept() if likelihood >= MAYBE else []
+        kept = self._kept() if with_source else []
         if hit.turn:
             kept += [Line(text, author=memory.author, turn=hit.turn) for text in memory.text.split("\n")]
         lines = self._telling(budget)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence, Set as AbstractSet
+from collections.abc import Callable, Mapping, Sequence, Set as AbstractSet
 from contextlib import suppress
 from enum import Enum
 from pathlib import PurePosixPath
@@ -177,28 +177,38 @@ def kept_statements(weights: Mapping[str, float], note: SessionNote, text: str, 
     has forgotten is left out, and so is a source that is gone, damaged or large.
     """
     asked_for, lacking = beginnings_of(weights), beginnings_of(weights.keys() - terms_of(text))
+    turns = _turns(note.id, vault)
+    is_forgotten = _forgotten(turns, note, text, db) if turns else None
     found = []
-    for number, turn in enumerate(_turns(note.id, vault), 1):
+    for number, turn in enumerate(turns):
         typed, messages = turn.get("typed"), turn.get("messages")
         asked = cut(one_line(typed), limits.LONGEST_ASK) if isinstance(typed, str) else ""
         of_agent = messages if isinstance(messages, list) else []
         for said, wanted in [(typed, asked_for), *((message, lacking) for message in of_agent)]:
+            if not isinstance(said, str) or (is_forgotten and is_forgotten(said)):
+                continue
             like = Line("", ASKED, USER, number) if said is typed else Line("", turn=number, asked=asked)
-            for block in said.split("\n\n") if isinstance(said, str) else ():
+            for block in said.split("\n\n"):
                 if any(map(fold(block).__contains__, wanted)):
                     found += [like._replace(text=each.text) for each in statements(block)]
-    found = [line for line in found if not weights.keys().isdisjoint(terms_of(line.text))]
-    find = "SELECT 1 FROM chunk WHERE project IN (?, '') AND status = 'archived' LIMIT 1"
-    if found and ("forgotten:" in text or db.execute(find, (note.project,)).fetchone() is not None):
-        from memtool.index.lookup import forgotten_of_note  # few prompts come here, and a hook is short
+    return [line for line in found if not weights.keys().isdisjoint(terms_of(line.text))]
 
-        gone = forgotten_of_note(db, note.project, text)
-        found = [line for line in found if not gone.is_in(line.text)]
-    return found
+
+def _forgotten(
+    turns: Sequence[Mapping[str, Any]], note: SessionNote, text: str, db: Tables
+) -> Callable[[str], bool] | None:
+    """Return what says whether a text of *turns* holds what was forgotten; None where nothing was."""
+    find = "SELECT 1 FROM chunk WHERE project IN (?, '') AND status = 'archived' LIMIT 1"
+    if "forgotten:" not in text and db.execute(find, (note.project,)).fetchone() is None:
+        return None
+    from memtool.index.lookup import forgotten_of_note  # few prompts come here, and a hook is short
+
+    kept = turns[-1].get("note")  # the last line of a source is the note as memtool wrote it
+    return forgotten_of_note(db, note.project, text, kept if isinstance(kept, Mapping) else {}).is_in
 
 
 def _turns(session: str, vault: Vault) -> list[dict[str, Any]]:
-    """Return the turns of a session, as its source has them; none if that is gone, damaged or large."""
+    """Return the lines of the source of a session, turns from the second on; none if it is gone, damaged or large."""
     from memtool.vault.sources import objects_in, read_lines, source_ref
 
     with suppress(MemtoolError, OSError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from datetime import timedelta
 
 import pytest
@@ -87,3 +88,17 @@ def test_what_was_forgotten_does_not_come_back(chosen: Chosen) -> None:
     gone = mark_of("The relay needs MAIL_RELAY=1, as its port is closed.")
     forgotten = f"---\nforgotten: [{gone}]\n---\n# Mail\n"
     assert chosen("why the port", Line("The relay runs."), text=forgotten) == ["The relay runs."]
+
+
+def test_a_text_that_says_what_was_forgotten_is_left_out_whole(desk: Desk) -> None:
+    turn = Turn(typed="Where is the relay?", messages=("The relay is at gate 7. Its key is under the E4711 stone.",))
+    began = desk.now - timedelta(days=3)
+    gone = mark_of("The relay is at gate 7.")
+    note = {"draft": {"lines": [{"text": "The relay is at gate 7."}]}}
+    source = Source("s7", "claude-code", started_at=began, ended_at=began, turns=(turn,), note=note)
+    write_source(desk.vault, source, desk.now)
+    with closing(sqlite3.connect(":memory:", factory=schema.SqliteTables)) as db:
+        schema.create(db)
+        text = f"---\nforgotten: [{gone}]\n---\n# Mail\n"
+        assert kept_statements({"e4711": 2.0}, NOTE, text, desk.vault, db) == []
+        assert kept_statements({"e4711": 2.0}, NOTE, "# Mail\n", desk.vault, db) != []
