@@ -66,7 +66,8 @@ def find_assigned(text: str) -> Iterator[Finding]:
         while place >= 0:
             name, end = (stem, place + len(stem)) if stem in named else _name_around(text, place)
             secret = named.get(stem) or secret_of(name)
-            finding = _value_behind(text, end, name, secret) if secret else None
+            is_address = compiled(r"arn:[\w:-]{0,80}\Z").search(text, max(place - _NEAR, 0), place) is not None
+            finding = _value_behind(text, end, name, secret) if secret and not is_address else None
             if finding:
                 yield finding
             place = lowered.find(stem, finding.end if finding else end)

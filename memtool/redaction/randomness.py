@@ -49,7 +49,8 @@ _ARMOUR = (
 )
 # Fingerprints and checksums, the contents of files in addresses, ids in addresses.
 _PUBLIC_FRONT = (
-    r"(?:SHA256:|\bPublicKey ?= ?|\bpin-sha256=\"?|\bh1:|\bdata:[\w/+.-]{1,40};base64,|[?&](?:list|v|id)=)\Z"
+    r"(?:SHA256:|\b[Ee][Tt]ag\"?: ?(?:W/)?\"|\bPublicKey ?= ?|\bpin-sha256=\"?|\bh1:|\bdata:[\w/+.-]{1,40};base64,"
+    r"|[?&](?:list|v|id)=)\Z"
 )
 _IN_HOST = r"://[^\s/?#]{1,60}\Z"
 _LINK = r"(?:password|reset|magic-link|invite)/([A-Za-z0-9_-]{16,}+)"
