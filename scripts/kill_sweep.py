@@ -474,7 +474,7 @@ def main() -> int:
     """Run it from the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", help="commands; all if none is named")
-    parser.add_argument("--most", type=int, default=90, help="points of each command")
+    parser.add_argument("--most", type=int, default=110, help="points of each command")
     parser.add_argument("--part", type=float, default=0.0, help="from 0 to 1: between the points of another run")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:

@@ -30,7 +30,6 @@ LONGEST_FIELD = 300  # characters
 LONGEST_EXTRA = 2_000  # characters of aliases, tags and summary
 LONGEST_TAG, MOST_TAGS = 100, 50  # characters of a tag; tags of a note
 LONGEST_MARK = 60  # characters of a decision, by which the chunk is known that holds it
-WORDS_AT_ONCE = 500  # that one statement keeps
 WORDS_OF_A_LIST = 2_000  # so that no row is a burden to memory
 FTS_BUFFER = 16 << 20  # bytes of new terms held before FTS5 writes a segment, which it must merge later
 LARGEST_SESSION = 33_554_432  # characters of a session that are read: as many as memtool keeps

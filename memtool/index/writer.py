@@ -219,8 +219,8 @@ class SqliteWriter(Writer):
     def _new_words(self) -> Iterator[str]:
         """Keep the words that are new, and give them in their order."""
         words = sorted(self._words)
-        for at in range(0, len(words), limits.WORDS_AT_ONCE):
-            some = words[at : at + limits.WORDS_AT_ONCE]
+        for at in range(0, len(words), 500):  # a statement has at most 999 values in old SQLites
+            some = words[at : at + 500]
             values = ", ".join(["(?)"] * len(some))
             yield from sorted(
                 word for (word,) in self.db.execute(f"INSERT OR IGNORE INTO word VALUES {values} RETURNING word", some)
