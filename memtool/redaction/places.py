@@ -159,7 +159,7 @@ PLACES = (
             rf"{mark}\W{{1,12}}(?:is\W{{1,4}}|[^\n:：]{{1,100}}[:：]\s{{0,4}})?"
             r"((?:[a-z]{3,8}[ ,\n]{1,3}){11,23}[a-z]{3,8})",
         )
-        for mark in ("mnemonic", "phrase", "12 words", "24 words", "助记词")  # BIP 39: 12 to 24 short words
+        for mark in ("mnemonic", "phrase", "seed", "12 words", "24 words", "助记词")  # BIP 39: 12 to 24 short words
     ),
     Shape(
         "password",

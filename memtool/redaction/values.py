@@ -9,7 +9,7 @@ from contextlib import suppress
 from enum import Enum
 from functools import cache
 
-from memtool.redaction.names import PASSPHRASE, PASSWORD, Proof, Secret, secret_of
+from memtool.redaction.names import PASSPHRASE, PASSWORD, Proof, Secret, named_secrets, secret_of
 from memtool.redaction.randomness import COMMON_SHARE, common_share, looks_random
 from memtool.redaction.views import any_of, compiled
 from memtool.text.languages import pattern_of, text_of, word_set, words
@@ -132,7 +132,7 @@ _NUMBERED = (
 _ODD = any_of(
     r"(?=(?:[^A-Za-z]*[A-Za-z]){3})(?!.*(?:![rsa]|%[a-z])$)\w[\w.-]*(?:[!#$%&?^~@](?=\w)|[!#$%&?^](?=.*\w)[\w.-]*)"
     r"[\w.!#$%&?^~@-]*",
-    r"(?!v[0-9]|[0-9a-f]+\Z)[A-Z]?[a-z]{1,8}(?:[013457][a-z]{1,8})+[0-9]{0,4}(?:[-_][A-Za-z0-9]{2,12})*",  # p4nther
+    r"(?!v[0-9])[A-Z]?[a-z]{1,8}(?:[013457][a-z]{1,8})+[0-9]{0,4}(?:[-_][A-Za-z0-9]{2,12})*",  # p4nther
     r"(?=[a-z]*[0-9])[a-z0-9]{4,8}(?:-(?=[a-z]*[0-9])[a-z0-9]{4,8}){1,4}",  # x7k2-m9p4
     r"(?!ERROR|HTTP)[A-Z]{5,20}[0-9]{2,4}",
     r"[A-Za-z]{3,12}(?:-[A-Z]?[a-z]{2,12}){1,3}-[0-9]{2,4}",  # velvet-hammer-11
@@ -149,7 +149,7 @@ def is_blank(value: str) -> bool:
 
 def _is_placeholder(value: str) -> bool:
     """Return whether *value* is blank or made of words such as "your key"."""
-    if not value or is_blank(value) or value.lower() in _no_secret():
+    if not value or is_blank(value) or value.lower() in _no_secret() or value.lower() in named_secrets():
         return True
     if len(value) > _LONGEST_PLACEHOLDER or not compiled(_PLAIN_WORDS).fullmatch(value):
         return False
@@ -175,7 +175,7 @@ def is_odd(value: str, *, least: int = 2) -> bool:
     """Return whether *value* is a word with signs, or *least* digits, as people add them to make a password of it."""
     if not is_secret(value, PASSWORD, Form.SAID) or compiled(_PLAIN).search(value) or not is_mixed(value):
         return False
-    if secret_of(value) or coded_text(value):
+    if secret_of(value) or coded_text(value) or compiled("#?[0-9a-f]+").fullmatch(value):
         return False
     if found := compiled(_NUMBERED).fullmatch(value):
         word, digits = found.groups()
