@@ -26,8 +26,8 @@ _SHORT, _LONG = (40, 0.3), (80, 1.3)  # columns, and the factor below or above
 _PLACES = (3.0, 1.4, 1.2, 1.2, 1.2, 1.2)  # of the first statements
 _MESSAGE = (600, 0.6)  # columns up to which a message has its full value, and how fast that falls beyond
 _RISE, _LAST = 0.5, 2.0  # what the first turn says, rising to 1 with the last; that one counts double
-_OVERTAKEN = 0.5  # of a turn that later work may have overtaken
-_FEW, _WIDEST_LIST = 6, 160  # items, and columns, of a list that is one statement
+_OVERTAKEN = 0.5  # of a turn that the user contradicts, or later work may have overtaken
+_WIDEST_LIST = 160  # columns of a list that is one statement
 _SHORTEST, _LEAST_NAMELESS = (
     24,
     60,
@@ -112,12 +112,10 @@ def outcomes_in(turns: Sequence[Turn]) -> list[TurnOutcome]:
     proposing = re.compile(pattern_of("proposing"), re.IGNORECASE)
     for at, turn in enumerate(turns):
         factor = _LAST if at == last else _RISE + (1 - _RISE) * at / last
-        factor *= _OVERTAKEN if _is_done_anew(turns, at) else 1.0
-        after = turns[at + 1] if at < last else Turn()
-        doubt = telling_words(after.typed) if is_doubted(turns, at) else None
+        factor *= _OVERTAKEN if is_doubted(turns, at) or _is_done_anew(turns, at) else 1.0
         for place, (text, value, lead) in enumerate(_valued(result_of(turn)) if at not in gone else ()):
-            is_past = at < last and proposing.search(text) and not starts_with("consent", after.typed)
-            if not (is_past or _is_hit(text, doubt) or _is_overtaken(text, turns, at, values)):
+            is_past = at < last and proposing.search(text) and not starts_with("consent", turns[at + 1].typed)
+            if not (is_past or _is_contradicted(text, turns, at) or _is_overtaken(text, turns, at, values)):
                 found.append(TurnOutcome(text, at + 1, place, value * factor, lead))
     return found
 
@@ -128,8 +126,9 @@ def _is_done_anew(turns: Sequence[Turn], at: int) -> bool:
     return bool(later) and 2 * len(later.intersection(files)) >= len(files)
 
 
-def _is_hit(text: str, doubt: frozenset[str] | None) -> bool:
-    """Return whether a contradiction in the words *doubt*, if there is one, is about the statement *text*."""
+def _is_contradicted(text: str, turns: Sequence[Turn], at: int) -> bool:
+    """Return whether the user contradicts the statement *text* of the turn number *at*: in its words, or in none."""
+    doubt = telling_words(turns[at + 1].typed) if is_doubted(turns, at) else None
     return doubt is not None and (not doubt or len(doubt & telling_words(text)) >= _SHARED)
 
 
@@ -180,7 +179,7 @@ def _pieces(told: list[Statement]) -> Iterator[tuple[str, float, str]]:
         own = values[at : at + len(items)]
         at += len(items)
         joined = "; ".join(item.text for item in items)
-        if 1 < len(items) <= _FEW and width(joined) <= _WIDEST_LIST:
+        if len(items) > 1 and width(joined) <= _WIDEST_LIST:
             yield joined, max(own), _lead(items[0])
         else:
             yield from ((item.text, value, _lead(item)) for item, value in zip(items, own, strict=True))

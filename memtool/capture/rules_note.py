@@ -1,8 +1,8 @@
 """The note of a session, made of its turns without a model. Pure.
 
 Everything in it was said. A role is claimed only where it is sure; all else is what the user asked and what came of it.
-The title is a commit or a plan that was carried out, else a sentence of the agent, else one that the user began with:
-of each kind the one that shares most with what was typed, answered and edited. It is never cut but before a clause.
+The title is a commit or a plan that was carried out, else what the agent says was done about what was asked, else what
+the user asked for: of each kind the one that shares most with what was typed, answered and edited.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _CLAUSE_END = re.compile(r"(?<=[.!?])\s|[,;:] |[，。；：！？、]| [-–—
 _SECTIONS = (DECISION, RULE, FIX, "", OPEN, COMMAND)
 
 # Of titles.
-_WIDEST, _LEAST, _LEAST_CUT, _LEAST_WORDS = 70, 20, 28, 3  # columns of a title and of a clause; words
+_WIDEST, _LEAST, _LEAST_CUT = 70, 20, 28  # columns of a title and of a clause
 _TELLS_LITTLE = 32  # columns of a prompt that does not say where
 _FIRST, _BEGUN = 6, 3  # sentences of an answer, of the first prompt
 _OF_ASKED = 0.3  # least share of a commit's subject, of that of the prompt
@@ -71,7 +71,6 @@ _SPEAKING = re.compile(r"(?:I|We|You|Here)\b")  # "I see the issue now"
 _SPEAKER = re.compile(r"^(?:I|We)(?:'ve| have)? (?:\w+ly )?(?=\w+ed\b)")  # "I've updated …"
 _PAST = re.compile(r"^(?:[A-Z]?[a-z]+ed|Built|Made|Wr[io]t\w+|Found|Set)\b|\bnow\b|已|完成")
 _LABELLED = re.compile(r"\W|\d+\.|[^:：]{1,24}[:：]\s|[\w/.-]+/[\w/.-]+ ")  # "Option 1: …", a path
-_WORD = re.compile(r"(?<![\w./(`-])[^\W\d_]+(?![\w./(-])")
 
 
 def write_by_rules(turns: Sequence[Turn], *, branch: str = "", language: str = "en") -> Draft:
@@ -316,5 +315,4 @@ def _head(text: str) -> str:
 
 def _is_title(text: str) -> bool:
     is_whole = text.count("(") == text.count(")") and text.count("“") == text.count("”") and text.count('"') % 2 == 0
-    is_said = len(_WORD.findall(text)) >= _LEAST_WORDS or not text.isascii()
-    return _LEAST <= width(text) <= _WIDEST and is_said and is_whole and not re.search("[→·]|….", text)
+    return _LEAST <= width(text) <= _WIDEST and is_whole and not re.search("[→·]|….", text)
