@@ -61,7 +61,7 @@ _BY_LAST_WORD = {
 _BY_KIND = {"password": PASSWORD, "key": _KEY, "secret": _SECRET, "token": TOKEN}
 _KEYS_OF = frozenset(
     """
-    api access secret private encryption decryption crypt crypto cipher signing sign auth account master service
+    api access secret private enc encryption decryption crypt crypto cipher signing sign auth account master service
     deploy subscription storage webhook jwt session hmac aes rsa des app application license licence client
     server admin root consumer tls ssl wallet security sdk bot recovery backup unlock unseal
     """.split()

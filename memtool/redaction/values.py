@@ -122,7 +122,7 @@ _TYPE_NAME = any_of(
 _PLAIN = any_of(
     r"://|^[\w.+-]+@[\w-]+[.:]|^[A-Za-z_.\[\]-]+[=:]{1,2}(?!$)|[?&]\w+=|^[a-z]{0,3}[0-9]+(?:\.[0-9]+)+|sha[0-9]{1,3}[:-]"
     r"|%[0-9A-Fa-f]{2}|</|^[\w./@-]+@v?[0-9.]+$|%[Ymd][-/%]|[Aa]-[Zz]|\[\?|/[\w.-]+\.[a-z]{1,5}$|[a-z_]{2}[(\[]|[0-9]\[[0-9]|\w{2}\|\w{2}",
-    r"\([^()]*\)|\[[^\[\]]*\]|\{[^{}]*\}|<[^<>]*>|&&|\|\||[=!]=(?!$)|[=-]>|(?:^|[^A-Za-z])#[0-9]+$|^(?:[a-z./_-]+|PKCS)#[0-9]+$|^[A-Z]\w*#[A-Za-z_]+$|::|^[$@]\w+[/:.]|^\$[A-Z_]{2,}$|^--?[a-z]|/.*/|^(?i:ctrl|alt|shift|cmd|strg)[+-]",
+    r"^#?[0-9a-f]+$|\([^()]*\)|\[[^\[\]]*\]|\{[^{}]*\}|<[^<>]*>|&&|\|\||[=!]=(?!$)|[=-]>|(?:^|[^A-Za-z])#[0-9]+$|^(?:[a-z./_-]+|PKCS)#[0-9]+$|^[A-Z]\w*#[A-Za-z_]+$|::|^[$@]\w+[/:.]|^\$[A-Z_]{2,}$|^--?[a-z]|/.*/|^(?i:ctrl|alt|shift|cmd|strg)[+-]",
 )
 # herbst2024, Trondheim_88
 _NUMBERED = (
@@ -149,7 +149,8 @@ def is_blank(value: str) -> bool:
 
 def _is_placeholder(value: str) -> bool:
     """Return whether *value* is blank or made of words such as "your key"."""
-    if not value or is_blank(value) or value.lower() in _no_secret() or value.lower() in named_secrets():
+    named = named_secrets()  # a translation: `password: "密码"`
+    if not value or is_blank(value) or value.lower() in _no_secret() or value.lower() in named or value[-2:] in named:
         return True
     if len(value) > _LONGEST_PLACEHOLDER or not compiled(_PLAIN_WORDS).fullmatch(value):
         return False
@@ -175,7 +176,7 @@ def is_odd(value: str, *, least: int = 2) -> bool:
     """Return whether *value* is a word with signs, or *least* digits, as people add them to make a password of it."""
     if not is_secret(value, PASSWORD, Form.SAID) or compiled(_PLAIN).search(value) or not is_mixed(value):
         return False
-    if secret_of(value) or coded_text(value) or compiled("#?[0-9a-f]+").fullmatch(value):
+    if secret_of(value) or coded_text(value):
         return False
     if found := compiled(_NUMBERED).fullmatch(value):
         word, digits = found.groups()
