@@ -26,7 +26,7 @@ _SHORT, _LONG = (40, 0.3), (80, 1.3)  # columns, and the factor below or above
 _PLACES = (3.0, 1.4, 1.2, 1.2, 1.2, 1.2)  # of the first statements
 _MESSAGE = (600, 0.6)  # columns up to which a message has its full value, and how fast that falls beyond
 _RISE, _LAST = 0.5, 2.0  # what the first turn says, rising to 1 with the last; that one counts double
-_OVERTAKEN = 0.5  # of a turn that the user contradicts, or later work may have overtaken
+_OVERTAKEN = 0.4  # of a turn that the user contradicts, or later work may have overtaken
 _WIDEST_LIST = 160  # columns of a list that is one statement
 _SHORTEST, _LEAST_NAMELESS = (
     24,
@@ -127,9 +127,12 @@ def _is_done_anew(turns: Sequence[Turn], at: int) -> bool:
 
 
 def _is_contradicted(text: str, turns: Sequence[Turn], at: int) -> bool:
-    """Return whether the user contradicts the statement *text* of the turn number *at*: in its words, or in none."""
-    doubt = telling_words(turns[at + 1].typed) if is_doubted(turns, at) else None
-    return doubt is not None and (not doubt or len(doubt & telling_words(text)) >= _SHARED)
+    """Return whether the user stops the turn number *at* or contradicts its *text*, in its words or in none."""
+    if not is_doubted(turns, at):
+        return False
+    doubt = telling_words(turns[at + 1].typed)
+    is_about = not doubt or len(doubt & telling_words(text)) >= _SHARED
+    return turns[at + 1].refused or is_about
 
 
 class _NewValue(NamedTuple):
