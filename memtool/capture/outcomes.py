@@ -28,10 +28,7 @@ _MESSAGE = (600, 0.6)  # columns up to which a message has its full value, and h
 _RISE, _LAST = 0.5, 2.0  # what the first turn says, rising to 1 with the last; that one counts double
 _OVERTAKEN = 0.4  # of a turn that the user contradicts, or later work may have overtaken
 _WIDEST_LIST = 160  # columns of a list that is one statement
-_SHORTEST, _LEAST_NAMELESS = (
-    24,
-    60,
-)  # columns of a statement that names nothing; of one beside others that name something
+_SHORTEST = 24  # columns of a statement that names nothing
 _WIDEST = 240  # columns of a statement
 _DENSITY = 0.45
 _CROWD = 0.6  # how much less each further statement of a turn is worth
@@ -170,8 +167,7 @@ def _valued(message: str) -> Iterator[tuple[str, float, str]]:
     told = [
         each for each in statements(message) if not (_says_nothing(each) or gives_order(f"{each.lead}: {each.text}"))
     ]
-    naming = [each for each in told if _names(each) or width(each.text) >= _least(each.text, _LEAST_NAMELESS)]
-    yield from ((text, whole * value, lead) for text, value, lead in _pieces(naming or told))
+    yield from ((text, whole * value, lead) for text, value, lead in _pieces(told))
 
 
 def _pieces(told: list[Statement]) -> Iterator[tuple[str, float, str]]:
@@ -192,16 +188,12 @@ def _says_nothing(each: Statement) -> bool:
     text = each.text
     if text.endswith((":", "：")) or begins_with("announcement", text) or text.startswith(("...", "…")):
         return True
-    return is_question(text) or not (_names(each) or width(text) >= _least(text, _SHORTEST))
+    # a Chinese text says more in as many columns
+    return is_question(text) or not (_names(each) or width(text) >= (_SHORTEST if text.isascii() else _SHORTEST // 2))
 
 
 def _names(each: Statement) -> bool:
     return bool(each.codes) or names_something(each.text)
-
-
-def _least(text: str, columns: int) -> int:
-    """Return *columns*, or half of them for a text that is not English: a Chinese one says more in as many."""
-    return columns if text.isascii() else columns // 2
 
 
 def _value(each: Statement, at: int) -> float:
