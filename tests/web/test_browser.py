@@ -119,9 +119,9 @@ def test_what_is_written_comes_by_itself_and_is_found_changed_and_taken_back(pag
     assert page.evaluate("document.activeElement.closest('.card') !== null")  # where the reader was
 
     page.click("text=Deploys happen on Tuesdays.")
-    page.click("#pane .deeds summary")
+    page.click("#pane .actions summary")
     page.fill("#pane textarea", "Deploys happen on Wednesdays.")
-    page.click("#pane .deeds details button")
+    page.click("#pane .actions details button")
     page.wait_for_selector("#pane .statement:has-text('Wednesdays')")
     assert page.locator("#pane [role=status]").count() == 1
     page.click("#pane .history button >> nth=0")
