@@ -66,11 +66,15 @@ def find_assigned(text: str) -> Iterator[Finding]:
         while place >= 0:
             name, end = (stem, place + len(stem)) if stem in named else _name_around(text, place)
             secret = named.get(stem) or secret_of(name)
-            is_address = compiled(r"arn:[\w:-]{0,80}\Z").search(text, max(place - _NEAR, 0), place) is not None
-            finding = _value_behind(text, end, name, secret) if secret and not is_address else None
+            finding = _value_behind(text, end, name, secret) if secret and not _is_address(text, place) else None
             if finding:
                 yield finding
             place = lowered.find(stem, finding.end if finding else end)
+
+
+def _is_address(text: str, place: int) -> bool:
+    """Return whether *place* is in the name of a resource: `arn:aws:secretsmanager:…:secret:…`."""
+    return compiled(r"arn:[\w:-]{0,80}\Z").search(text, max(place - _NEAR, 0), place) is not None
 
 
 def _name_around(text: str, place: int) -> tuple[str, int]:
@@ -180,7 +184,8 @@ def _value(text: str, start: int, end: int, closing: str, *, is_line: bool = Fal
 
 def _form(text: str, gap: re.Match[str], name: str, *, is_quoted: bool) -> Form:
     kind = gap.lastgroup
-    is_in_list = text[gap.start() - len(name) - 1] == ";"  # of a connection: Server=…;Password=…
+    start = gap.start() - len(name)
+    is_in_list = text[max(start - 1, 0) : start] == ";"  # of a connection: Server=…;Password=…
     if kind == "assigned" and gap[0].rstrip("\"'") == "=" and (name.isupper() or is_in_list):
         return Form.ENVIRONMENT
     if name.startswith("--") and (gap[0][0] == "=" or (is_quoted and kind == "spaced")):

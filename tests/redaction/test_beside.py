@@ -95,6 +95,7 @@ INNOCENT = (
     'etag: W/"5f3a-j0ulZ2ksHX1jPTHa1MYu38PMmAI"',
     ".password-toggle { right: 8px }\n.token--keyword { background: #282c34ff; }",
     'login:\n  password: "Passwort"\n  other: "确认密码"',
+    "password=open;",
     "La clave es entender los tokens; palabra clave: rendimiento",
     "What is the password policy?\nlowercase",
     "Is the password hashed?\nYes",
