@@ -23,8 +23,8 @@ from typing import Any
 from memtool.git import tell
 from memtool.history.repository import get_own_repository
 from memtool.history.template import make_vault
-from memtool.vault.authors import COMMAND, DECISION, FIX, RULE, USER
 from memtool.vault.facts import Fact, render_facts
+from memtool.vault.memory import COMMAND, DECISION, FIX, RULE, USER
 from memtool.vault.sessions import Draft, Line, SessionNote, render_session
 
 TODAY = date(2026, 11, 22)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from memtool.vault.authors import COMMAND, DECISION, FINDING, FIX, OPEN, RULE, signed_by
+from memtool.vault.memory import COMMAND, DECISION, FINDING, FIX, OPEN, RULE, signed_by
 from memtool.vault.session_text import default_author
 from memtool.vault.sessions import Draft, Line, SessionNote, lines_of, render_session
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import notes
 
-from memtool.vault.authors import DECISION, RULE, USER
 from memtool.vault.layout import Vault, session_ref
+from memtool.vault.memory import DECISION, RULE, USER
 from memtool.vault.sessions import Draft, Line, SessionNote, render_session
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from memtool.vault.facts import check_facts
-from memtool.vault.kinds import KINDS
 from memtool.vault.layout import FACTS_FILE, kind_of, project_of
+from memtool.vault.memory import KINDS
 from memtool.vault.note import Note, parse_note
 from memtool.vault.scan import scan
 from memtool.vault.sessions import parse_session

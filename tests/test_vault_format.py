@@ -12,8 +12,8 @@ from memtool.text.languages import labels
 from memtool.vault.daily import listed_entries, listed_sessions, render_daily
 from memtool.vault.fact_rules import RULES, STATUSES
 from memtool.vault.facts import check_facts
-from memtool.vault.kinds import CATEGORIES, KINDS
 from memtool.vault.layout import FORMAT
+from memtool.vault.memory import CATEGORIES, KINDS
 from memtool.vault.project_area import match_project
 from memtool.vault.sessions import is_as_written, parse_session, render_session
 

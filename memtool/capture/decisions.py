@@ -16,7 +16,7 @@ from memtool.capture.turns import Turn
 from memtool.text.languages import begins_with, gives_order, pattern_of, starts_with, word_set
 from memtool.text.lines import one_line, shortened, width
 from memtool.text.statements import plain, prose, sentences, statements
-from memtool.vault.authors import DECISION, OPEN, RULE, USER
+from memtool.vault.memory import DECISION, OPEN, RULE, USER
 from memtool.vault.sessions import Line
 
 _LONGEST_TYPED = 600  # columns; a longer prompt holds something that was pasted, whatever it says

@@ -19,7 +19,7 @@ from memtool.text.languages import begins_with, gives_order
 from memtool.text.lines import cut, shortened, width
 from memtool.text.similarity import is_said, words
 from memtool.text.statements import statements
-from memtool.vault.authors import AGENT, FIX
+from memtool.vault.memory import AGENT, FIX
 from memtool.vault.sessions import Line
 
 _WIDEST, _WIDEST_SAID = 80, 220  # columns of a command, an error or a line; of what was said

@@ -28,8 +28,8 @@ from memtool.text.lines import one_line, shortened, width
 from memtool.text.scripts import HAN, is_unspaced
 from memtool.text.similarity import words
 from memtool.text.tokens import is_stop_word
-from memtool.vault.authors import AGENT, COMMAND, DECISION, FINDING, FIX, OPEN, REFUTED, RULE, USER
 from memtool.vault.layout import Vault
+from memtool.vault.memory import AGENT, COMMAND, DECISION, FINDING, FIX, OPEN, REFUTED, RULE, USER
 from memtool.vault.session_text import one_of
 from memtool.vault.sessions import Draft, Line
 

@@ -33,7 +33,7 @@ from memtool.capture.view import informing, is_promise
 from memtool.text.languages import gives_order, labels, leads, pattern_of, starts_with, without_openings
 from memtool.text.lines import shortened, width
 from memtool.text.statements import plain, sentences, statements
-from memtool.vault.authors import AGENT, COMMAND, DECISION, FIX, OPEN, RULE, USER
+from memtool.vault.memory import AGENT, COMMAND, DECISION, FIX, OPEN, RULE, USER
 from memtool.vault.sessions import Draft, Line
 
 _CLOSING, _LEAST_CLOSING = 6, 16  # sentences at the end, among them the closing question; its columns

@@ -23,17 +23,17 @@ from memtool.text.languages import all_labels
 from memtool.text.lines import cut, one_line, shortened
 from memtool.text.markdown import blocks, heading_text, without_mark
 from memtool.text.statements import sentences
-from memtool.vault.authors import (
-    AGENT,
-    COMMAND,
-    OPEN,
-    USER,
-)
 from memtool.vault.daily import DailySession, add_session
 from memtool.vault.facts import parse_facts
 from memtool.vault.files import read_text, replace
-from memtool.vault.kinds import FOLDERS
 from memtool.vault.layout import Vault, area_folder, facts_ref, project_of, session_ref
+from memtool.vault.memory import (
+    AGENT,
+    COMMAND,
+    FOLDERS,
+    OPEN,
+    USER,
+)
 from memtool.vault.note import Note, first_sentence, parse_note
 from memtool.vault.session_text import SECTIONS, read_statement
 from memtool.vault.sessions import Draft, Line, SessionNote, render_session

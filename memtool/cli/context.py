@@ -21,8 +21,8 @@ from memtool.recall.given import START, Giving, read_givings, session_named, ses
 from memtool.recall.ledger import ledger_folder
 from memtool.recall.uses import fates_of_session, sums_of
 from memtool.text.lines import counted, tokens_in
-from memtool.vault.authors import IMPORTED
 from memtool.vault.layout import projects_of
+from memtool.vault.memory import IMPORTED
 from memtool.vault.reading import parse_ref
 
 

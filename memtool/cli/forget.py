@@ -14,8 +14,7 @@ from memtool.index.engine import catch_up
 from memtool.memory.forget import LINE, MemoryChange, find_target, forget, forget_for_good, sort_of
 from memtool.recall.framing import is_line_id
 from memtool.text.lines import brief, counted, some_of
-from memtool.vault.kinds import FACT, NOTE, SESSION, TODO
-from memtool.vault.memory import Memory
+from memtool.vault.memory import FACT, NOTE, SESSION, TODO, Memory
 
 _ENDS = {FACT: "archived", NOTE: "archived", TODO: "done", LINE: "removed from the note"}
 

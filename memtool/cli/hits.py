@@ -8,8 +8,7 @@ from typing import Any
 
 from memtool.cli.output import columns, printable, shortened, wrapped
 from memtool.recall.answers.found import in_words
-from memtool.vault.authors import IMPORTED
-from memtool.vault.memory import Found
+from memtool.vault.memory import IMPORTED, Found
 
 _SESSION = re.compile(r"(?P<start>(?:archive/)?sessions/[0-9a-f]{8})[0-9a-f-]{12,}\.md")
 

@@ -18,9 +18,7 @@ from memtool.memory.remember import AlreadyKnown, Remembered, remember
 from memtool.recall.ledger import ledger_folder, read_ledger
 from memtool.settings import client_author
 from memtool.text.lines import brief
-from memtool.vault.authors import AUTHORS
-from memtool.vault.kinds import CATEGORIES, FACT, FOLDERS, TODO
-from memtool.vault.memory import Memory, NewMemory
+from memtool.vault.memory import AUTHORS, CATEGORIES, FACT, FOLDERS, TODO, Memory, NewMemory
 from memtool.vault.todos import TYPES
 from memtool.workspace import Workspace
 

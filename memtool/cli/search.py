@@ -26,9 +26,8 @@ from memtool.recall.uses import count_uses, read_uses
 from memtool.text.lines import without_surrogates
 from memtool.text.tokens import index_terms, term_spans
 from memtool.vault.files import read_text
-from memtool.vault.kinds import KINDS
 from memtool.vault.layout import Vault
-from memtool.vault.memory import Found, Memory
+from memtool.vault.memory import KINDS, Found, Memory
 
 if TYPE_CHECKING:
     from rich.text import Text

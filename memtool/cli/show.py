@@ -19,7 +19,7 @@ from memtool.recall.framing import is_line_id
 from memtool.recall.ledger import key_of
 from memtool.recall.uses import count_uses, read_uses
 from memtool.text.lines import counted, shortened, without_surrogates
-from memtool.vault.authors import named
+from memtool.vault.memory import named
 from memtool.vault.reading import OVERVIEW, SUMMARY, WHOLE, Reading, Ref, parse_ref, read_file, read_note, with_lines
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def _reading(session: Session, text: str, level: int) -> Reading:
 def _holder_of(session: Session, line_id: str) -> str:
     """Return the fact, the open item or the note that holds the line with this short id."""
     from memtool.memory.forget import find_target, sort_of
-    from memtool.vault.kinds import FACT, TODO
+    from memtool.vault.memory import FACT, TODO
 
     target = find_target(session.work, line_id)
     return target.id if target.kind == FACT or sort_of(target) == TODO else target.path

@@ -31,7 +31,7 @@ from memtool.text.near_duplicates import statement
 from memtool.text.scripts import is_unspaced
 from memtool.text.similarity import words
 from memtool.text.tokens import is_stop_word
-from memtool.vault.authors import AGENT, DECISION, FINDING, FIX, RULE, USER
+from memtool.vault.memory import AGENT, DECISION, FINDING, FIX, RULE, USER
 from memtool.vault.sessions import Line, hash_of_words
 from memtool.vault.state import read_state, write_state
 from memtool.workspace import Workspace

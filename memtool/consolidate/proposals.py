@@ -22,10 +22,10 @@ from memtool.text.frontmatter import plain_fields, split_front_matter
 from memtool.text.languages import labels, without_openings
 from memtool.text.lines import shortened, width
 from memtool.text.near_duplicates import Claim, is_same, letters, statement
-from memtool.vault.authors import DECISION, FIX, RULE, USER
 from memtool.vault.facts import Fact, add, new_fact_id, supersede, update_facts
 from memtool.vault.files import read_text
 from memtool.vault.layout import Vault, facts_ref
+from memtool.vault.memory import DECISION, FIX, RULE, USER
 from memtool.vault.sessions import Line, SessionNote, parse_session
 from memtool.workspace import Workspace
 

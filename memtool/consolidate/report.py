@@ -25,11 +25,11 @@ from memtool.recall.uses import fates_between, sums_of
 from memtool.text.frontmatter import split_front_matter
 from memtool.text.languages import all_labels, labels
 from memtool.text.markdown import link
-from memtool.vault.authors import COMMAND
 from memtool.vault.daily import DailyEntry, listed_entries, names_of
 from memtool.vault.files import read_text
 from memtool.vault.layout import Vault
 from memtool.vault.marks import with_generated
+from memtool.vault.memory import COMMAND
 from memtool.vault.state import append_state, make_state_folder, read_state
 from memtool.workspace import Workspace
 

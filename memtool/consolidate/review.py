@@ -31,11 +31,11 @@ from memtool.text.lines import one_line, width
 from memtool.text.near_duplicates import Claim, contradicts, is_same, letters, statement
 from memtool.text.scripts import is_unspaced
 from memtool.text.similarity import is_said, words
-from memtool.vault.authors import STANDING, TOOL, USER, trust
 from memtool.vault.facts import Fact
 from memtool.vault.files import read_text
 from memtool.vault.layout import Vault, facts_ref
 from memtool.vault.marks import with_generated
+from memtool.vault.memory import STANDING, TOOL, USER, trust
 from memtool.vault.state import make_state_folder, read_state, write_state
 from memtool.workspace import Workspace
 

@@ -51,10 +51,10 @@ from memtool.text.languages import pattern_of
 from memtool.text.lines import counted
 from memtool.text.similarity import is_said, words
 from memtool.vault import files
-from memtool.vault.authors import AGENT
 from memtool.vault.daily import listed_sessions
 from memtool.vault.facts import change as change_facts, update_facts
 from memtool.vault.marks import with_generated
+from memtool.vault.memory import AGENT
 from memtool.vault.sessions import Line
 from memtool.vault.todos import close_todo, find_todos
 from memtool.workspace import Workspace

@@ -19,10 +19,10 @@ from typing import Any, NamedTuple, TypeAlias
 
 from memtool.errors import BrokenVaultFile, NoteNotFound
 from memtool.text.json_places import parse_list
-from memtool.vault.authors import IMPORTED
 from memtool.vault.files import read_content
 from memtool.vault.layout import Vault, is_facts_file, project_of
 from memtool.vault.marks import UNSOLVED, is_unsolved
+from memtool.vault.memory import IMPORTED
 from memtool.vault.note import Note, parse_note
 from memtool.vault.scan import is_note_name
 

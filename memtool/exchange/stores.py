@@ -30,12 +30,10 @@ from memtool.errors import BrokenVaultFile, UsageError
 from memtool.text.frontmatter import quoted, set_field, set_list
 from memtool.text.lines import one_line
 from memtool.text.near_duplicates import letters
-from memtool.vault.authors import DECISION, FINDING, FIX, IMPORTED, OPEN
 from memtool.vault.facts import Fact, parse_facts, render_facts
 from memtool.vault.files import read_text
-from memtool.vault.kinds import CATEGORIES, FOLDERS, KNOWLEDGE
 from memtool.vault.layout import FACTS_FILE, area_folder, session_ref
-from memtool.vault.memory import NewMemory
+from memtool.vault.memory import CATEGORIES, DECISION, FINDING, FIX, FOLDERS, IMPORTED, KNOWLEDGE, OPEN, NewMemory
 from memtool.vault.note import Note, parse_note, render_note, slug, title_of
 from memtool.vault.project_area import area_name, known_projects
 from memtool.vault.scan import scan

@@ -23,11 +23,10 @@ from memtool.resources import shipped
 from memtool.text.languages import all_labels
 from memtool.text.markdown import closes, heading_text, opening
 from memtool.text.tokens import CONTEXT_END, fold, index_terms, words_of
-from memtool.vault.authors import AUTHORS, IMPORTED
 from memtool.vault.facts import FactFile, parse_facts
-from memtool.vault.kinds import KINDS
 from memtool.vault.layout import DAILY, is_archived, is_facts_file, kind_of, project_of
 from memtool.vault.marks import UNSOLVED, is_unsolved
+from memtool.vault.memory import AUTHORS, IMPORTED, KINDS
 from memtool.vault.note import BrokenNote, Note, parse_note
 from memtool.vault.sessions import parse_session, session_title
 

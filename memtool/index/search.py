@@ -247,7 +247,7 @@ def unknown_names(index: Index, wanted: Filter) -> Iterator[str]:
             if name and name.casefold() not in known:
                 from difflib import get_close_matches  # takes milliseconds, and mostly there is nothing to say
 
-                from memtool.vault.kinds import CATEGORIES
+                from memtool.vault.memory import CATEGORIES
 
                 names_there_are = [*known, *(CATEGORIES if column == "category" else ())]
                 near = [known.get(each, each) for each in get_close_matches(name.casefold(), names_there_are, 1)]
@@ -260,7 +260,7 @@ def _decisions(row: Mapping[str, Any], wanted: Filter) -> str:
     """Return the decisions in a session's chunk, if it is they that are asked for: then the list shows them."""
     if row["kind"] != "session" or "decision" not in {*wanted.kinds, *wanted.categories}:
         return ""
-    from memtool.vault.authors import DECISION
+    from memtool.vault.memory import DECISION
     from memtool.vault.sessions import lines_of
 
     return "\n".join(line.text for line in lines_of(row["text"], row["heading"]) if line.role == DECISION)

@@ -24,8 +24,8 @@ from memtool.index import generations, limits, schema
 from memtool.index.engine import Place, place_of
 from memtool.text.scripts import is_unspaced
 from memtool.text.tokens import index_terms, is_stop_word
-from memtool.vault.authors import AGENT, TOOL, USER
 from memtool.vault.layout import Vault
+from memtool.vault.memory import AGENT, TOOL, USER
 from memtool.vault.sources import FOLDER, SUFFIX, KeptSource, lines_in, list_sources, objects_in, read_lines, years_of
 from memtool.workspace import Workspace
 

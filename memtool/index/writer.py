@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtool.index import limits, schema
-from memtool.vault.authors import IMPORTED
 from memtool.vault.files import KnownStamp, Stamp, content_hash
-from memtool.vault.kinds import KNOWLEDGE
 from memtool.vault.layout import ARCHIVE, Vault, is_archived, is_outside, project_of
+from memtool.vault.memory import IMPORTED, KNOWLEDGE
 from memtool.vault.project_area import names_by_folder, project_of_memory
 from memtool.vault.scan import Outside, broken
 

@@ -19,7 +19,7 @@ from mcp_types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from memtool.errors import MemtoolError, NoteNotFound
-from memtool.vault.kinds import FOLDERS, TODO
+from memtool.vault.memory import FOLDERS, TODO
 from memtool.workspace import OpenWorkspace
 
 # Characters of arguments.

@@ -21,11 +21,10 @@ from memtool.text.json_places import LineRange
 from memtool.text.languages import labels
 from memtool.text.near_duplicates import contradicts, statement
 from memtool.text.similarity import words
-from memtool.vault.authors import is_past
 from memtool.vault.facts import Fact, FactFile, check_facts, memory_of, parse_facts
 from memtool.vault.files import read_text
 from memtool.vault.layout import FACTS_FILE, Vault, facts_ref, project_of
-from memtool.vault.memory import Memory
+from memtool.vault.memory import Memory, is_past
 from memtool.vault.note import Note, parse_note
 from memtool.vault.scan import scan
 from memtool.vault.session_names import FOLDER, note_of, session_at

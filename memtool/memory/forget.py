@@ -25,12 +25,10 @@ from memtool.text.lines import without_surrogates
 from memtool.text.markdown import blocks, without_mark
 from memtool.text.near_duplicates import letters
 from memtool.vault import files
-from memtool.vault.authors import ASKED, SUMMARY, TITLE
 from memtool.vault.facts import archive, parse_facts, purge, update_facts
 from memtool.vault.forgotten import forget_item, statement_of
-from memtool.vault.kinds import FACT, KINDS, NOTE, SESSION, TODO
 from memtool.vault.layout import is_archived, is_facts_file, is_outside, kind_of, project_of, projects_of
-from memtool.vault.memory import Location, Memory
+from memtool.vault.memory import ASKED, FACT, KINDS, NOTE, SESSION, SUMMARY, TITLE, TODO, Location, Memory
 from memtool.vault.note import Note, parse_note
 from memtool.vault.reading import Ref, with_lines
 from memtool.vault.session_text import is_old

@@ -36,12 +36,10 @@ from memtool.recall.uses import fates_of_session, seldom_used
 from memtool.text.lines import counted, one_line
 from memtool.text.near_duplicates import letters
 from memtool.text.tokens import fold, index_terms, is_stop_word, query_words, unspaced_runs
-from memtool.vault.authors import IMPORTED, is_past, signed_by
 from memtool.vault.facts import parse_facts
 from memtool.vault.files import read_text
-from memtool.vault.kinds import FACT, SESSION, TODO
 from memtool.vault.layout import Vault, is_facts_file, is_outside, kind_of
-from memtool.vault.memory import Location, Memory
+from memtool.vault.memory import FACT, IMPORTED, SESSION, TODO, Location, Memory, is_past, signed_by
 from memtool.vault.note import Note, parse_note
 from memtool.vault.scan import Outside
 from memtool.vault.sessions import lines_of

@@ -30,13 +30,11 @@ from memtool.recall.uses import read_uses
 from memtool.text.frontmatter import set_field, set_list, split_front_matter, with_body
 from memtool.text.lines import one_line
 from memtool.text.markdown import heading_text
-from memtool.vault.authors import AGENT
 from memtool.vault.facts import Fact, change, fields_of, parse_facts, update_facts
 from memtool.vault.files import content_hash, hash_of, read_text, replace
-from memtool.vault.kinds import FACT, KINDS, KNOWLEDGE, NOTE, TODO
 from memtool.vault.layout import DAILY, area_folder, is_archived
 from memtool.vault.marks import UNSOLVED, holds_two_texts
-from memtool.vault.memory import Found, Location, Memory, NewMemory
+from memtool.vault.memory import AGENT, FACT, KINDS, KNOWLEDGE, NOTE, TODO, Found, Location, Memory, NewMemory
 from memtool.vault.reading import WHOLE, Ref, read_note
 from memtool.vault.todos import change_todo, close_todo, find_todos
 from memtool.workspace import Workspace

@@ -19,12 +19,10 @@ from memtool.memory import limits
 from memtool.text.lines import one_line
 from memtool.text.near_duplicates import SAME_MEANING, contradicts, is_same, may_mean_the_same, statement
 from memtool.text.tokens import index_terms
-from memtool.vault.authors import STANDING, TOOL
 from memtool.vault.facts import parse_facts
 from memtool.vault.files import read_text
-from memtool.vault.kinds import CATEGORIES, FACT, FOLDERS, TODO
 from memtool.vault.layout import Vault, kind_of
-from memtool.vault.memory import Found, Location, Memory, NewMemory
+from memtool.vault.memory import CATEGORIES, FACT, FOLDERS, STANDING, TODO, TOOL, Found, Location, Memory, NewMemory
 from memtool.vault.note import Note, parse_note
 from memtool.workspace import Workspace
 

@@ -25,10 +25,9 @@ from memtool.redaction.known import KnownSecrets
 from memtool.redaction.views import merge, replace
 from memtool.text.scripts import HAN
 from memtool.vault import files
-from memtool.vault.kinds import NOTE
 from memtool.vault.layout import kind_of
 from memtool.vault.masking import all_refs, drop_indexes, keep_purged, mask_files, mask_state, texts_of
-from memtool.vault.memory import Memory
+from memtool.vault.memory import NOTE, Memory
 from memtool.vault.session_names import session_at
 from memtool.vault.sources import remove_source
 from memtool.workspace import Workspace

@@ -24,12 +24,24 @@ from memtool.memory.new_memory import Neighbours, find_neighbours, prepared_at
 from memtool.text.languages import labels
 from memtool.text.lines import brief
 from memtool.text.near_duplicates import is_same, letters, statement
-from memtool.vault.authors import AGENT, TOOL, USER, is_past, standing_category, trust
 from memtool.vault.facts import Fact, add, new_fact_id, supersede, supersede_by, update_facts
 from memtool.vault.files import hash_of, read_text, replace
-from memtool.vault.kinds import FACT, FOLDERS, KINDS, TODO
 from memtool.vault.layout import FACTS_FILE, area_folder, project_of
-from memtool.vault.memory import Location, Memory, NewMemory
+from memtool.vault.memory import (
+    AGENT,
+    FACT,
+    FOLDERS,
+    KINDS,
+    TODO,
+    TOOL,
+    USER,
+    Location,
+    Memory,
+    NewMemory,
+    is_past,
+    standing_category,
+    trust,
+)
 from memtool.vault.note import render_note, slug, title_of
 from memtool.vault.project_area import area_name, is_same_name
 from memtool.vault.todos import add_todo, find_todos, new_todos, todo_line

@@ -22,10 +22,8 @@ from memtool.memory.remember import AlreadyKnown, by_words, remember
 from memtool.text.frontmatter import split_front_matter
 from memtool.text.lines import brief, one_line
 from memtool.text.markdown import heading_text
-from memtool.vault.authors import AGENT
 from memtool.vault.files import hash_of, read_text, replace
-from memtool.vault.kinds import FACT, KNOWLEDGE, TODO
-from memtool.vault.memory import NewMemory
+from memtool.vault.memory import AGENT, FACT, KNOWLEDGE, TODO, NewMemory
 from memtool.vault.project_area import ProjectArea
 from memtool.workspace import Workspace
 

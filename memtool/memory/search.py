@@ -42,10 +42,8 @@ from memtool.text.lines import cut, one_line, without_surrogates
 from memtool.text.near_duplicates import newer_rivals
 from memtool.text.similarity import is_said, words
 from memtool.text.tokens import fold, index_terms, query_terms
-from memtool.vault.authors import USER
-from memtool.vault.kinds import DECISION, FACT, KINDS, NOTE, PAGES
 from memtool.vault.layout import DAILY
-from memtool.vault.memory import Found, Location, Memory
+from memtool.vault.memory import DECISION, FACT, KINDS, NOTE, PAGES, USER, Found, Location, Memory
 from memtool.vault.project_area import ProjectArea, remembered_folders
 from memtool.vault.session_names import session_at
 from memtool.workspace import Workspace

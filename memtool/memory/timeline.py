@@ -20,13 +20,11 @@ from memtool.index.lookup import find_fact, find_ref
 from memtool.index.search import search
 from memtool.text.lines import one_line
 from memtool.text.tokens import index_terms
-from memtool.vault.authors import DECISION
 from memtool.vault.daily import listed_entries, listed_sessions
 from memtool.vault.facts import parse_facts
 from memtool.vault.files import read_head
-from memtool.vault.kinds import FACT, PAGES, SESSION
 from memtool.vault.layout import session_name
-from memtool.vault.memory import Location, Memory
+from memtool.vault.memory import DECISION, FACT, PAGES, SESSION, Location, Memory
 from memtool.vault.sessions import SessionNote, lines_of, parse_session
 from memtool.workspace import Workspace
 

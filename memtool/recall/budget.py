@@ -30,7 +30,7 @@ class BlockLine(NamedTuple):
         said: what it says in its note, where *text* shows it with something around it.
         id: the short id by which it can be forgotten (`memtool.recall.framing.line_id`).
         when: it was said, local time: `2026-11-22 14:09`; empty if nobody knows.
-        author: one of `memtool.vault.authors.AUTHORS`, where that is known.
+        author: one of `memtool.vault.memory.AUTHORS`, where that is known.
         category: of a fact.
         note: what is to be known of it besides, such as what contradicts it; *text* says it, too.
     """

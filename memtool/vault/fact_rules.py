@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from memtool.named_tuple import NamedTuple
-from memtool.vault.authors import AUTHORS
-from memtool.vault.kinds import CATEGORIES
+from memtool.vault.memory import AUTHORS, CATEGORIES
 
 STATUSES = ("active", "superseded", "archived")
 SCHEMA_PATH = Path(__file__).with_name("facts.schema.json")

@@ -20,11 +20,9 @@ from memtool.named_tuple import NamedTuple
 from memtool.text.json_places import JsonItem, JsonList, LineRange, parse_list
 from memtool.text.lines import newline_of
 from memtool.vault import files
-from memtool.vault.authors import IMPORTED
 from memtool.vault.fact_rules import RULES, faults, schema_faults
-from memtool.vault.kinds import FACT
 from memtool.vault.layout import Vault, project_of
-from memtool.vault.memory import Location, Memory
+from memtool.vault.memory import FACT, IMPORTED, Location, Memory
 
 NO_FACTS = '{\n  "facts": []\n}\n'
 

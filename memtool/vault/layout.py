@@ -23,7 +23,7 @@ from memtool.errors import (
 from memtool.named_tuple import NamedTuple
 from memtool.processes import lock
 from memtool.vault import limits
-from memtool.vault.kinds import KINDS, KNOWLEDGE
+from memtool.vault.memory import KINDS, KNOWLEDGE
 from memtool.vault.state import STATE_FOLDER, make_state_folder, writing_in
 
 FORMAT = 1  # the version of the public vault format that this code reads and writes

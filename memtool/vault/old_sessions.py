@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from memtool.text.languages import all_labels
-from memtool.vault.authors import (
+from memtool.vault.memory import (
     AGENT,
     ASKED,
     COMMAND,
@@ -29,9 +29,9 @@ from memtool.vault.authors import (
     RULE,
     TITLE,
     USER,
+    Line,
     signed_by,
 )  # fmt: skip
-from memtool.vault.memory import Line
 from memtool.vault.session_text import author_of_prompt, body_lines, one_of
 
 _ROLES = {"decisions": DECISION, "rules": RULE, "done": "", "commands": COMMAND, "open": OPEN}

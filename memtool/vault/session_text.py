@@ -15,7 +15,7 @@ from memtool.text.languages import all_labels
 from memtool.text.lines import one_line
 from memtool.text.markdown import closes, opening
 from memtool.text.scripts import is_unspaced
-from memtool.vault.authors import (
+from memtool.vault.memory import (
     AGENT,
     ASKED,
     AUTHORS,
@@ -28,8 +28,8 @@ from memtool.vault.authors import (
     REFUTED,
     RULE,
     USER,
+    Line,
 )  # fmt: skip
-from memtool.vault.memory import Line
 
 SECTIONS = {
     "decisions": DECISION, "rules": RULE, "fixed": FIX, "findings": FINDING, "done": "", "open": OPEN,

@@ -17,8 +17,15 @@ from memtool.text.languages import label_languages, labels as labels_in
 from memtool.text.lines import one_line, shortened
 from memtool.text.markdown import find_links, link
 from memtool.vault import limits
-from memtool.vault.authors import AGENT, ASKED, COMMAND, SUMMARY, TITLE, USER
-from memtool.vault.memory import Line as Line  # noqa: PLC0414  (readers of notes find it here)
+from memtool.vault.memory import (
+    AGENT,
+    ASKED,
+    COMMAND,
+    SUMMARY,
+    TITLE,
+    USER,
+    Line as Line,  # noqa: PLC0414  (readers of notes find it here)
+)
 from memtool.vault.session_parts import NoteBlock, body_blocks, said_lines
 from memtool.vault.session_text import (
     SECTIONS,

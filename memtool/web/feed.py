@@ -17,8 +17,7 @@ from memtool.memory.event_log import GIVEN, prompts_given
 from memtool.memory.memories import list_memories
 from memtool.memory.timeline import DAY, EDIT, UNTIMED, timeline, when
 from memtool.vault.files import read_head
-from memtool.vault.kinds import FACT, SESSION
-from memtool.vault.memory import Found, Memory
+from memtool.vault.memory import FACT, SESSION, Found, Memory
 from memtool.vault.note import Note, parse_note
 from memtool.web import limits
 from memtool.web.request_search import SearchAsked, filter_of, search_vault

@@ -17,8 +17,7 @@ from memtool.memory.limits import LONGEST_FACT
 from memtool.memory.timeline import EDIT, timeline
 from memtool.text.lines import brief
 from memtool.text.tokens import index_terms
-from memtool.vault.kinds import FACT, KNOWLEDGE, SESSION
-from memtool.vault.memory import Location, Memory, NewMemory
+from memtool.vault.memory import FACT, KNOWLEDGE, SESSION, Location, Memory, NewMemory
 from memtool.web import limits
 from memtool.web.calls import Body, example
 from memtool.web.memory_api import save_memory

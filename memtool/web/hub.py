@@ -11,7 +11,7 @@ from pathlib import Path
 from memtool.errors import Busy, MemtoolError
 from memtool.memory.event_log import GIVEN, EventLog, Logged
 from memtool.memory.timeline import event_fields
-from memtool.vault.kinds import SESSION
+from memtool.vault.memory import SESSION
 from memtool.vault.state import STATE_FOLDER
 from memtool.web.life import Life
 from memtool.workspace import OpenWorkspace

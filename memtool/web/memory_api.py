@@ -32,8 +32,7 @@ from memtool.memory.memories import (
 )
 from memtool.memory.remember import AlreadyKnown, Remembered, remember
 from memtool.recall.uses import count_uses
-from memtool.vault.kinds import FACT, KNOWLEDGE
-from memtool.vault.memory import NewMemory
+from memtool.vault.memory import FACT, KNOWLEDGE, NewMemory
 from memtool.web import limits
 from memtool.web.calls import Body, QuickerWriter, Refusal, example
 from memtool.web.request_search import SearchAsked, filter_of, found_fields, hit_fields, search_vault

@@ -23,10 +23,8 @@ from memtool.memory.fact_book import read_facts
 from memtool.memory.memories import get_memory, list_memories
 from memtool.memory.timeline import EDIT, events_of
 from memtool.text.tokens import index_terms
-from memtool.vault.authors import ASKED, SUMMARY, TITLE
 from memtool.vault.files import read_head
-from memtool.vault.kinds import FACT, SESSION
-from memtool.vault.memory import Found, Location, Memory
+from memtool.vault.memory import ASKED, FACT, SESSION, SUMMARY, TITLE, Found, Location, Memory
 from memtool.vault.session_names import session_at
 from memtool.vault.sessions import SUMMARY_PARTS, Line, SessionNote, lines_of, parse_session
 from memtool.web.request_search import SearchAsked, search_vault

@@ -25,11 +25,9 @@ from memtool.memory.memories import StoredMemory, archive_memory, change_fact, c
 from memtool.memory.remember import AlreadyKnown
 from memtool.recall.given import read_givings, sessions_given
 from memtool.recall.ledger import ledger_folder
-from memtool.vault.authors import USER
 from memtool.vault.facts import restore
 from memtool.vault.files import read_head
-from memtool.vault.kinds import FACT
-from memtool.vault.memory import Memory
+from memtool.vault.memory import FACT, USER, Memory
 from memtool.vault.session_names import note_of
 from memtool.vault.sessions import parse_session
 from memtool.web import limits

@@ -24,7 +24,7 @@ from markupsafe import Markup
 from memtool.consolidate.review import stored_proposals, weeks_to_review
 from memtool.errors import MemtoolError
 from memtool.resources import shipped
-from memtool.vault.kinds import CATEGORIES, KINDS
+from memtool.vault.memory import CATEGORIES, KINDS
 from memtool.web.calls import Refusal
 from memtool.web.feed import FeedQuery
 from memtool.workspace import Workspace

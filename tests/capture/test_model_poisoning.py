@@ -12,7 +12,7 @@ from memtool.capture.model_note import draft_from_answer
 from memtool.capture.transcript.reader import read_transcript
 from memtool.capture.turns import Turn, turns_of
 from memtool.capture.view import request
-from memtool.vault.authors import DECISION, RULE, USER
+from memtool.vault.memory import DECISION, RULE, USER
 from memtool.vault.sessions import Line
 
 ORDERS = {

@@ -20,8 +20,8 @@ from memtool.capture.queue import Job
 from memtool.consolidate.run import RunParts, consolidate
 from memtool.consolidate.week import week_of
 from memtool.recall.hints import gather_hints
-from memtool.vault.authors import USER
 from memtool.vault.layout import FACTS_FILE, open_vault
+from memtool.vault.memory import USER
 from memtool.vault.sessions import lines_of
 
 pytestmark = pytest.mark.slow  # the sessions of all carriers are captured once, and that takes seconds

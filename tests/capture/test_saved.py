@@ -15,8 +15,8 @@ from memtool.capture import saved
 from memtool.capture.model_note import ModelNote
 from memtool.capture.saved import queue_summary, saved_in, without_saved
 from memtool.settings.sections import ModelSettings
-from memtool.vault.authors import DECISION, OPEN, RULE
 from memtool.vault.facts import Fact
+from memtool.vault.memory import DECISION, OPEN, RULE
 from memtool.vault.sessions import Draft, Line, parse_session
 
 SESSION = "3f2a9c71-0001"

@@ -11,7 +11,7 @@ from hook.agent import Agent
 from recall.test_tried import CHECK, changed, ran
 
 from memtool.recall.hints import gather_hints
-from memtool.vault.authors import RULE, USER
+from memtool.vault.memory import RULE, USER
 from memtool.vault.sessions import Draft, Line, SessionNote, render_session
 
 

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 
-from memtool.vault.authors import (
+from memtool.vault.memory import (
     AGENT,
     AUTHORS,
     IMPORTED,

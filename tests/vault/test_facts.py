@@ -28,7 +28,7 @@ from memtool.vault.facts import (
     update_facts,
     without,
 )
-from memtool.vault.kinds import CATEGORIES
+from memtool.vault.memory import CATEGORIES
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from memtool.vault.authors import ASKED
 from memtool.vault.forgotten import forget_item
+from memtool.vault.memory import ASKED
 from memtool.vault.sessions import Draft, Line, SessionNote, lines_of, render_session
 
 

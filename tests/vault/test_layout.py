@@ -20,8 +20,8 @@ from memtool.errors import (
     VaultNotFound,
     VaultTooNew,
 )
-from memtool.vault.kinds import KINDS
 from memtool.vault.layout import Vault, is_archived, kind_of, open_vault, project_of, state_folder
+from memtool.vault.memory import KINDS
 from memtool.vault.state import append_state, make_state_folder, read_state, write_state
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 from memtool.text.languages import all_labels
 from memtool.text.lines import one_line
 from memtool.text.markdown import headings
-from memtool.vault.authors import (
+from memtool.vault.memory import (
     AGENT,
     ASKED,
     AUTHORS,

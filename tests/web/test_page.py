@@ -19,7 +19,7 @@ from memtool.recall.given import PROMPT, GivenLine, Giving, keep_giving
 from memtool.recall.ledger import ledger_folder
 from memtool.resources import shipped
 from memtool.settings.sections import ABOUT
-from memtool.vault.kinds import CATEGORIES, KINDS
+from memtool.vault.memory import CATEGORIES, KINDS
 from memtool.web.rendering import as_html, words_in
 
 PART = {"x-part": "1"}

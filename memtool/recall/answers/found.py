@@ -21,11 +21,9 @@ from memtool.recall.answers.statements import Budget, candidates, choose, streng
 from memtool.text.markdown import blocks, in_code
 from memtool.text.statements import statements
 from memtool.text.tokens import query_terms
-from memtool.vault.authors import DECISION, FIX, OPEN, REFUTED, RULE, USER
 from memtool.vault.files import read_text
-from memtool.vault.kinds import SESSION
 from memtool.vault.layout import DAILY
-from memtool.vault.memory import Found
+from memtool.vault.memory import DECISION, FIX, OPEN, REFUTED, RULE, SESSION, USER, Found
 from memtool.vault.sessions import Line, lines_of, parse_session
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from memtool.named_tuple import NamedTuple
-from memtool.vault.kinds import CATEGORIES
+from memtool.vault.memory import CATEGORIES
 
 LATER_FLOOR = 0.6  # of sessions after the second prompt, and for what goes on with it: those know their subject
 

@@ -18,7 +18,7 @@ from memtool.text.languages import pattern_of
 from memtool.text.lines import cut, one_line
 from memtool.text.statements import statements
 from memtool.text.tokens import fold
-from memtool.vault.authors import ASKED, TITLE, USER
+from memtool.vault.memory import ASKED, TITLE, USER
 from memtool.vault.sessions import Line, SessionNote, lines_of, parse_session
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from memtool.recall import limits
 from memtool.text.languages import all_labels, pattern_of
 from memtool.text.markdown import blocks, without_mark
 from memtool.text.tokens import index_terms
-from memtool.vault.authors import ASKED, COMMAND, OPEN, SUMMARY, TITLE, USER
+from memtool.vault.memory import ASKED, COMMAND, OPEN, SUMMARY, TITLE, USER
 from memtool.vault.sessions import Line
 
 LONGEST = 330  # characters of one statement

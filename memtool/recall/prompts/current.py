@@ -21,11 +21,10 @@ from memtool.named_tuple import NamedTuple
 from memtool.recall import limits
 from memtool.recall.answers.statements import passages
 from memtool.recall.prompts.finding import Recalled
-from memtool.vault.authors import is_past
 from memtool.vault.files import KnownStamp, content_hash, is_suspect, read_head
 from memtool.vault.layout import is_facts_file, is_outside
 from memtool.vault.marks import is_unsolved
-from memtool.vault.memory import Location
+from memtool.vault.memory import Location, is_past
 from memtool.workspace import Workspace
 
 if TYPE_CHECKING:

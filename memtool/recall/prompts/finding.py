@@ -34,8 +34,7 @@ from memtool.recall.ledger import key_of
 from memtool.recall.prompts.clues import Clues, rarity
 from memtool.recall.prompts.question import Question
 from memtool.text.tokens import CONTEXT_END, fold, index_terms, is_spaced, is_stop_word
-from memtool.vault.kinds import FACT, SESSION
-from memtool.vault.memory import Location, Memory
+from memtool.vault.memory import FACT, SESSION, Location, Memory
 
 if TYPE_CHECKING:
     from memtool.index.tables import Tables

@@ -44,10 +44,21 @@ from memtool.resources import agent_text
 from memtool.text.lines import cut
 from memtool.text.scripts import is_unspaced
 from memtool.text.tokens import fold, is_stop_word
-from memtool.vault.authors import OPEN, TOOL, USER, named, signed_by, standing_category, trust
-from memtool.vault.kinds import DECISION, FACT, SESSION
 from memtool.vault.layout import is_facts_file
-from memtool.vault.memory import Location, Memory
+from memtool.vault.memory import (
+    DECISION,
+    FACT,
+    OPEN,
+    SESSION,
+    TOOL,
+    USER,
+    Location,
+    Memory,
+    named,
+    signed_by,
+    standing_category,
+    trust,
+)
 from memtool.vault.sessions import Line
 from memtool.workspace import Workspace
 

@@ -24,9 +24,9 @@ from memtool.text.languages import all_labels, begins_with, gives_order
 from memtool.text.lines import width
 from memtool.text.scripts import is_unspaced
 from memtool.text.similarity import is_said, words
-from memtool.vault.authors import AGENT, ASKED, COMMAND, DECISION, FINDING, FIX, OPEN, REFUTED, RULE, SUMMARY, TITLE
 from memtool.vault.daily import DailySession, listed_sessions
 from memtool.vault.layout import ARCHIVE, Vault
+from memtool.vault.memory import AGENT, ASKED, COMMAND, DECISION, FINDING, FIX, OPEN, REFUTED, RULE, SUMMARY, TITLE
 from memtool.vault.sessions import Line, lines_of, parse_session
 from memtool.vault.state import make_state_folder, read_state, write_state
 

@@ -12,7 +12,7 @@ from memtool.recall.start.last_sessions import PastSession, read_sessions, told_
 from memtool.recall.start.remembered import remembered
 from memtool.text.lines import cut
 from memtool.text.markdown import heading_text, without_mark
-from memtool.vault.authors import ASKED, SUMMARY, named
+from memtool.vault.memory import ASKED, SUMMARY, named
 from memtool.vault.project_area import short_id
 from memtool.workspace import Workspace
 

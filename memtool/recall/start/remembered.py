@@ -40,8 +40,8 @@ from memtool.settings.sections import RecallSettings
 from memtool.text.languages import labels, mentioned
 from memtool.text.lines import tokens_in
 from memtool.text.similarity import is_said, words
-from memtool.vault.authors import COMMAND, DECISION, IMPORTED, RULE, TOOL, is_past, named, standing_category, trust
 from memtool.vault.layout import Vault, area_folder, facts_ref
+from memtool.vault.memory import COMMAND, DECISION, IMPORTED, RULE, TOOL, is_past, named, standing_category, trust
 from memtool.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -255,7 +255,7 @@ def _parsed(content: bytes, ref: str) -> Iterator[tuple[Fact, LineRange]]:
 
 
 def _by_importance(facts: list[tuple[Fact, LineRange]]) -> list[tuple[Fact, LineRange]]:
-    from memtool.vault.kinds import CATEGORIES
+    from memtool.vault.memory import CATEGORIES
 
     newest_first = sorted(facts, key=lambda found: (found[0].timestamp, found[1].start_line), reverse=True)
     rank = {category: at for at, category in enumerate(CATEGORIES)}  # they are listed by weight

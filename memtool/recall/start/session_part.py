@@ -12,7 +12,7 @@ from memtool.recall.ledger import key_of
 from memtool.recall.start.excerpt import clipped
 from memtool.recall.start.last_sessions import PastSession, Said, is_stump, told_in, whole_part
 from memtool.text.lines import cut, tokens_in, width
-from memtool.vault.authors import ASKED, COMMAND
+from memtool.vault.memory import ASKED, COMMAND
 
 _MOST_ROOM, _LEAST_ROOM, _ROOM_TO_KNOW = 2_000, 100, 400  # columns of a session; by the last one what is given is known
 _COLUMNS, _ID = 4, 3  # of a token, in scripts with spaces; tokens of a short id

@@ -22,7 +22,7 @@ from memtool.text.languages import labels
 from memtool.text.lines import tokens_in
 from memtool.text.markdown import without_code
 from memtool.text.similarity import words
-from memtool.vault.authors import DECISION, FINDING, FIX, OPEN, RULE
+from memtool.vault.memory import DECISION, FINDING, FIX, OPEN, RULE
 from memtool.vault.session_names import note_of
 from memtool.vault.sessions import SessionNote
 from memtool.workspace import Workspace

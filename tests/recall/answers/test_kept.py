@@ -15,8 +15,8 @@ from memtool.capture.turns import Turn
 from memtool.index import schema
 from memtool.recall.answers.sessions import kept_statements
 from memtool.recall.answers.statements import Budget, choose, terms_of
-from memtool.vault.authors import ASKED, USER
 from memtool.vault.forgotten import mark_of
+from memtool.vault.memory import ASKED, USER
 from memtool.vault.sessions import Line, SessionNote
 
 TURNS = (

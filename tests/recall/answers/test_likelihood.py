@@ -16,7 +16,7 @@ from memtool.recall.answers.likelihood import (
     likelihood,
     weighed,
 )
-from memtool.vault.kinds import CATEGORIES
+from memtool.vault.memory import CATEGORIES
 
 LITTLE = Signs(strength=1.0, ahead=-2.0, words=8.0)
 MUCH = Signs(strength=9.0, share=0.8, shared=3.0, ahead=4.0, file=1.0, words=8.0)

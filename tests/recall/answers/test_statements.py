@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from memtool.recall.answers.statements import LONGEST, Budget, choose, tells, terms_of, whole
-from memtool.vault.authors import ASKED, COMMAND, DECISION, OPEN, RULE, USER
+from memtool.vault.memory import ASKED, COMMAND, DECISION, OPEN, RULE, USER
 from memtool.vault.sessions import Line
 
 ROOM = Budget(characters=1_000, notes=1, statements=9)

@@ -12,9 +12,9 @@ from notes import note_of
 
 from memtool.recall.start.last_sessions import PastSession, last_sessions, read_sessions, said_as, still_open, told_in
 from memtool.text.lines import width
-from memtool.vault.authors import DECISION
 from memtool.vault.daily import DailySession, render_daily
 from memtool.vault.layout import Vault
+from memtool.vault.memory import DECISION
 from memtool.vault.sessions import Line, SessionNote, render_session
 
 LINES = (
