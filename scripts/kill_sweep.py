@@ -36,7 +36,7 @@ import memtool  # noqa: E402
 from memtool.cli.main import main as cli  # noqa: E402
 from memtool.hook import main as hook_main  # noqa: E402
 from memtool.hook.main import main as hook  # noqa: E402
-from memtool.vault.facts import Fact, check_facts, parse_facts  # noqa: E402
+from memtool.vault.facts import Fact, parse_facts  # noqa: E402
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
 # In place of git: its n-th call is killed after a while, with all that it has started, and memtool right before it.
@@ -399,7 +399,7 @@ def faults(world: World) -> Iterator[str]:
             yield f"counted as the user's: {line}"
     for path in world.vault.glob("areas/**/facts.json"):
         text = path.read_text(encoding="utf-8")
-        yield from check_facts(text)
+        yield from parse_facts(text).problems
         known = {fact.id: fact for fact in parse_facts(text).facts}
         torn = [fact.id for fact in known.values() if fact.supersedes and known[fact.supersedes].status == "active"]
         yield from (f"{name} supersedes an active fact" for name in torn)

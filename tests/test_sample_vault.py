@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memtool.vault.facts import check_facts
+from memtool.vault.facts import parse_facts
 from memtool.vault.layout import FACTS_FILE, kind_of, project_of
 from memtool.vault.memory import KINDS
 from memtool.vault.note import Note, parse_note
@@ -42,7 +42,7 @@ def test_a_sample_note_says_what_it_is() -> None:
 @pytest.mark.parametrize("ref", FACT_FILES)
 def test_the_sample_facts_are_valid_and_name_sources_that_exist(ref: str) -> None:
     text = (SAMPLE / ref).read_text(encoding="utf-8")
-    assert check_facts(text) == []
+    assert parse_facts(text).problems == ()
     for source in re.findall(r'"source": "([^"]+)"', text):
         assert (SAMPLE / (source if "/" in source else f"sessions/{source}.md")).is_file()
 

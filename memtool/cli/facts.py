@@ -15,8 +15,7 @@ from memtool.cli.views import table
 from memtool.errors import UsageError
 from memtool.memory.fact_book import StoredFact, read_facts, rivals_of
 from memtool.text.lines import counted
-from memtool.vault.fact_rules import STATUSES
-from memtool.vault.facts import archive, change, fields_of, restore
+from memtool.vault.facts import STATUSES, archive, change, fields_of, restore
 from memtool.vault.memory import AUTHORS, CATEGORIES, IMPORTED
 
 if TYPE_CHECKING:

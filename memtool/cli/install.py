@@ -16,6 +16,7 @@ from memtool import settings
 from memtool.cli import completion, output, writer_choice
 from memtool.cli.options import DRY_RUN, with_json
 from memtool.cli.session import Session
+from memtool.consolidate.week import SCHEDULE, read_kept
 from memtool.doctor.vault import can_write
 from memtool.errors import MemtoolError, UsageError
 from memtool.history.template import make_vault
@@ -32,7 +33,6 @@ from memtool.install.record import (
 )
 from memtool.installation import how_to_remove
 from memtool.recall.routing.routes import read_routing
-from memtool.schedules.missed_week import kept_schedule
 from memtool.service_client import end_services
 from memtool.vault.layout import Vault
 from memtool.vault.project_area import shown_path
@@ -314,7 +314,7 @@ def _uninstall(client: AgentSetup, session: Session, project: str | None, *, dry
     ended = end_services(settings.user_cache_path(session.environ)) if project is None and not dry_run else 0
     notices = [*planned.notices, *client.left(target)]
     with suppress(MemtoolError):  # the vault need not exist
-        if kind := kept_schedule(session.work):
+        if kind := read_kept(session.work, SCHEDULE):
             notices.append(f"{kind} still consolidates each week: `memtool schedule remove` removes that")
     if not session.as_json:
         if dry_run and planned.changes:

@@ -17,7 +17,7 @@ from memtool.consolidate.week import read_run
 from memtool.text.lines import counted
 
 if TYPE_CHECKING:
-    from memtool.schedules.schedule import Schedule
+    from memtool.schedules import Schedule
 
 
 @click.group()
@@ -35,33 +35,33 @@ def install(session: Session, *, kind: str | None, dry_run: bool) -> None:
     This is a systemd timer, a launchd agent, a line in the crontab or a Windows task. Running it again changes nothing.
     Another kind replaces the first; each vault has its own schedule.
     """
-    from memtool.schedules import schedule
+    from memtool import schedules
 
     session.vault.check_made()
     work = session.work
-    plan = schedule.plan(work, kind or schedule.choose_kind(work))
-    changed = False if dry_run else schedule.install(work, plan)
+    plan = schedules.plan(work, kind or schedules.choose_kind(work))
+    changed = False if dry_run else schedules.install(work, plan)
     if session.emits({**_fields(plan), "changed": changed, "dry_run": dry_run}):
         return
     if dry_run:
-        output.emit_text("\n".join(schedule.shown(plan)))
+        output.emit_text("\n".join(schedules.shown(plan)))
     else:
         done = "is set up" if changed else "was already set up"
         click.echo(f"{plan.kind} consolidates each week: {plan.name} {done}.")
-        click.echo(f"Next: {_minute(schedule.next_run(work.now()))}. `memtool schedule status` shows the result.")
+        click.echo(f"Next: {_minute(schedules.next_run(work.now()))}. `memtool schedule status` shows the result.")
 
 
 @command.command()
 @with_json
 def status(session: Session) -> None:
     """Show the schedule, its last run and its next one."""
+    from memtool import schedules
     from memtool.consolidate.review import stored_proposals, weeks_to_review
-    from memtool.schedules import schedule
 
     work = session.work
-    found = [(plan, schedule.look(work, plan)) for plan in schedule.find_installed(work)]
+    found = [(plan, schedules.look(work, plan)) for plan in schedules.find_installed(work)]
     run = read_run(work)
-    runs_next = schedule.next_run(work.now()) if any(state.is_in_force for _, state in found) else None
+    runs_next = schedules.next_run(work.now()) if any(state.is_in_force for _, state in found) else None
     installed = [{**_fields(plan), **state._asdict()} for plan, state in found]
     next_at = runs_next.isoformat(timespec="seconds") if runs_next else None
     if session.emits({"installed": installed, "last_run": run._asdict() if run else None, "next_run": next_at}):
@@ -87,10 +87,10 @@ def status(session: Session) -> None:
 @with_json
 def remove(session: Session) -> None:
     """Remove the schedule of this vault."""
-    from memtool.schedules import schedule
+    from memtool import schedules
 
-    found = schedule.find_installed(session.work)
-    refused = [sentence for plan in found for sentence in schedule.remove(session.work, plan)]
+    found = schedules.find_installed(session.work)
+    refused = [sentence for plan in found for sentence in schedules.remove(session.work, plan)]
     if session.emits({"removed": [_fields(plan) for plan in found], "problems": refused}):
         return
     for plan in found:
@@ -107,7 +107,7 @@ def run(session: Session) -> None:
 
     A missed week is done first. This needs the extra `schedule`. Ctrl-C and SIGTERM end it at once.
     """
-    from memtool.schedules.schedule import keep_running
+    from memtool.schedules import keep_running
 
     session.vault.check_made()
 

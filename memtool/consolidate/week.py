@@ -1,4 +1,4 @@
-"""A week of ISO 8601, from Monday to Sunday; and which one was consolidated on this machine.
+"""A week of ISO 8601, from Monday to Sunday; which one was consolidated on this machine, and which one was missed.
 
 What a run leaves behind may be lost: then it is repeated. A hook reads it at the start of each session, so this module
 imports little.
@@ -20,7 +20,7 @@ from memtool.vault.layout import find_state_folder
 from memtool.vault.state import make_state_folder, read_record, read_state, write_state
 from memtool.workspace import Workspace
 
-_RUN = "consolidated"
+_RUN, SCHEDULE, _NAMED = "consolidated", "schedule", "missed-week"  # files beside the index
 
 
 class Week(NamedTuple):
@@ -130,6 +130,35 @@ def keep(work: Workspace, name: str, text: str) -> None:
         path: Path = work.index_folder / name
         make_state_folder(path.parent)
         write_state(path, text.encode("utf-8", "replace"))
+
+
+def find_missed(work: Workspace) -> Week | None:
+    """Return last week if it had sessions and its scheduled run is missing: once for each week.
+
+    A run is wanted where a schedule was installed, or a week consolidated before.
+    """
+    week = last_week(work)
+    reports = work.vault.root / "reports"
+    is_monday = work.now().isoweekday() == 1  # when the schedule still has time
+    if is_monday or (reports / f"{week}.md").exists() or was_run(work, week):
+        return None
+    if not (reports.is_dir() or read_run(work) or read_kept(work, SCHEDULE)) or read_kept(work, _NAMED) == str(week):
+        return None
+    if not any(_had_session(work, day) for day in week.days()):
+        return None
+    keep(work, _NAMED, str(week))
+    return week
+
+
+def _had_session(work: Workspace, day: dt.date) -> bool:
+    from memtool.vault.daily import names_of, take_apart
+    from memtool.vault.files import read_text
+
+    for name in names_of(day):
+        with suppress(OSError, MemtoolError):
+            if take_apart(read_text(work.vault.path(f"{work.vault.daily}/{name}"))[0]).sessions:
+                return True
+    return False
 
 
 @contextmanager

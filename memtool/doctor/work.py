@@ -13,7 +13,7 @@ from typing import NamedTuple
 from memtool.capture import limits as capture_limits
 from memtool.capture.log import NAME as LOG_NAME, LogEntry, read_problems
 from memtool.capture.queue import Queue
-from memtool.consolidate.week import read_run
+from memtool.consolidate.week import SCHEDULE, read_kept, read_run
 from memtool.doctor import limits
 from memtool.doctor.check import BROKEN, NOTE, OK, Check
 from memtool.errors import MemtoolError
@@ -22,8 +22,7 @@ from memtool.llm.call_log import CallLog, ModelCall, calls_of, usage
 from memtool.llm.chain import Chain, Clock
 from memtool.llm.writers import NOTES, USUAL_TOKENS
 from memtool.recall.uses import fates_between, sums_of
-from memtool.schedules.missed_week import kept_schedule
-from memtool.schedules.schedule import Lost, find_lost, is_in_force, remove_lost
+from memtool.schedules import Lost, find_lost, is_in_force, remove_lost
 from memtool.service_client import ask_again, is_at_work, service_place
 from memtool.text.frontmatter import plain_fields, split_front_matter
 from memtool.text.lines import counted
@@ -131,7 +130,7 @@ def service_checks(work: Workspace) -> Iterator[Check]:
 
 def schedule_checks(work: Workspace) -> Iterator[Check]:
     """Report whether the week is consolidated; the system is asked only about an installed schedule."""
-    kind, run = kept_schedule(work), read_run(work)
+    kind, run = read_kept(work, SCHEDULE), read_run(work)
     if run and not run.is_done:
         sentence = f"the consolidation of {run.week} failed at {run.at[:16]}: {run.said}"
         yield Check("schedule", BROKEN, sentence, "Run `memtool consolidate --week last` to see why.")

@@ -23,8 +23,7 @@ from memtool.errors import BrokenVaultFile
 from memtool.text.json_places import parse_list
 from memtool.text.merging import Clean, common_lines, lines_of, merge_fields, merge_lines, split_fields, union
 from memtool.vault.daily import DailyItem, DailyParts, put_together, take_apart
-from memtool.vault.fact_rules import RULES
-from memtool.vault.facts import NO_FACTS
+from memtool.vault.facts import NO_FACTS, RULES
 from memtool.vault.hand_edits import keep_hand_edits
 from memtool.vault.layout import DAILY, FACTS_FILE, NOTE_SUFFIXES, kind_of
 from memtool.vault.marks import BEGIN, BETWEEN, END, FIRST, GENERATED, GENERATED_END, LAST

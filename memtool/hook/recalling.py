@@ -187,9 +187,9 @@ def close_ledger(event: ClientEvent) -> None:
 
 def missed_week(event: ClientEvent) -> Reply:
     """Return, once for each week, that last week was not consolidated."""
-    from memtool.schedules import missed_week as schedule
+    from memtool.consolidate.week import find_missed
 
-    week = schedule.missed_week(event.work)
+    week = find_missed(event.work)
     if week is None:
         return Reply()
     return Reply(notice=f"memtool: {week} was not consolidated; `memtool consolidate --week last` does it now")

@@ -21,7 +21,7 @@ from memtool.text.json_places import LineRange
 from memtool.text.languages import labels
 from memtool.text.near_duplicates import contradicts, statement
 from memtool.text.similarity import words
-from memtool.vault.facts import Fact, FactFile, check_facts, memory_of, parse_facts
+from memtool.vault.facts import Fact, FactFile, memory_of, parse_facts
 from memtool.vault.files import read_text
 from memtool.vault.layout import FACTS_FILE, Vault, facts_ref, project_of
 from memtool.vault.memory import Memory, is_past
@@ -298,9 +298,9 @@ def _finding(kind: str, stored: StoredFact, sentence: str) -> FactFinding:
 
 
 def _faults(ref: str, file: FactFile) -> Iterator[FactFinding]:
-    """Give what the schema finds in the file *ref*, each with its line and the id of its fact."""
+    """Give what breaks a rule in the file *ref*, each with its line and the id of its fact."""
     ids = {place.start_line: fact.id for fact, place in zip(file.facts, file.places, strict=True)}
-    for sentence in check_facts(file.text, ref):
+    for sentence in file.problems:
         where = re.match(r" line (\d+): |: ", rest := sentence.removeprefix(f"'{ref}'"))
         line = int(where[1] or 0) if where else 0
         yield FactFinding(BROKEN, ref, ids.get(line, ""), rest[where.end() :] if where else sentence, line)

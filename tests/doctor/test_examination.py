@@ -4,7 +4,6 @@ import os
 import shutil
 import sqlite3
 import subprocess
-import sys
 import tempfile
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -210,17 +209,6 @@ def test_a_large_index_is_read_whole_only_when_asked(vault: Vault, monkeypatch: 
     environ = {**settings.environment(), "MEMTOOL_EMBEDDINGS_PROVIDER": "none"}
     (deep,) = [check for check in examine(vault.root, "--vault", environ, deep=True) if check.subject == "index"]
     assert deep.state == BROKEN
-
-
-@pytest.mark.slow
-def test_facts_in_good_form_are_examined_without_jsonschema(vault: Vault) -> None:
-    code = (
-        "import sys; from pathlib import Path; from memtool.doctor import examine;"
-        f"found = examine(Path({str(vault.root)!r}), '--vault', {{'MEMTOOL_EMBEDDINGS_PROVIDER': 'none'}});"
-        "assert any(check.subject == 'facts' and check.state == 'ok' for check in found), found;"
-        "sys.exit('jsonschema' in sys.modules)"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_an_index_that_is_being_written_is_not_damaged(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ from memtool.errors import NotWritable, UsageError, VaultTooNew
 from memtool.history.repository import status
 from memtool.history.template import FOLDERS, make_vault
 from memtool.resources import shipped
-from memtool.vault.facts import NO_FACTS, check_facts
+from memtool.vault.facts import NO_FACTS, parse_facts
 from memtool.vault.layout import FORMAT, kind_of
 from memtool.vault.note import Note, parse_note
 from memtool.vault.state import STATE_FOLDER
@@ -327,7 +327,7 @@ def test_the_template_is_a_vault_of_this_format() -> None:
     template = shipped("vault_template")
     assert tomllib.loads((template / "memtool.toml").read_text())["format"] == FORMAT
     facts = (template / "areas/global/facts.json").read_text()
-    assert (facts, check_facts(facts)) == (NO_FACTS, [])
+    assert (facts, parse_facts(facts).problems) == (NO_FACTS, ())
     for ref in ("MEMORY.md", "rules/memory-loader.md"):
         note = parse_note(ref, (template / ref).read_bytes())
         assert isinstance(note, Note)

@@ -10,8 +10,7 @@ import pytest
 from desk import Desk
 from hook.agent import Agent, agent_in
 
-from memtool.consolidate.week import Week, keep_run, week_of
-from memtool.schedules.missed_week import keep_schedule, missed_week
+from memtool.consolidate.week import SCHEDULE, Week, find_missed, keep, keep_run, week_of
 from memtool.vault.layout import Vault
 
 LAST = Week(2026, 6)
@@ -22,7 +21,7 @@ DAY = "---\ntype: daily\ndate: {0}\n---\n\n# 日志: {0}\n\n## 会话\n\n- 14:32
 def desk(vault: Vault) -> Desk:
     desk = Desk(vault)
     write_day(desk.vault, "2026-02-04")
-    keep_schedule(desk.work, "cron")
+    keep(desk.work, SCHEDULE, "cron")
     return desk
 
 
@@ -33,29 +32,29 @@ def write_day(vault: Vault, day: str) -> None:
 
 
 def test_a_missed_week_is_named_once(desk: Desk) -> None:
-    assert missed_week(desk.work) == LAST
-    assert missed_week(desk.work) is None
+    assert find_missed(desk.work) == LAST
+    assert find_missed(desk.work) is None
     desk.now += timedelta(weeks=1)
-    assert missed_week(desk.work) is None  # that week had no session
+    assert find_missed(desk.work) is None  # that week had no session
     write_day(desk.vault, "2026-02-09")
-    assert missed_week(desk.work) == Week(2026, 7)
+    assert find_missed(desk.work) == Week(2026, 7)
 
 
 def test_who_never_wanted_it_is_not_told(desk: Desk) -> None:
-    keep_schedule(desk.work, "")
-    assert missed_week(desk.work) is None
+    keep(desk.work, SCHEDULE, "")
+    assert find_missed(desk.work) is None
     (desk.vault.root / "reports").mkdir()  # another machine consolidated before
-    assert missed_week(desk.work) == LAST
+    assert find_missed(desk.work) == LAST
 
 
 def test_a_week_with_a_report_or_a_run_was_not_missed(desk: Desk) -> None:
     report = desk.vault.root / "reports" / f"{LAST}.md"
     report.parent.mkdir()
     report.touch()
-    assert missed_week(desk.work) is None
+    assert find_missed(desk.work) is None
     report.unlink()
     keep_run(desk.work, LAST, "0 facts", is_done=True)
-    assert missed_week(desk.work) is None
+    assert find_missed(desk.work) is None
 
 
 def test_the_client_shows_it_to_the_user(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 
 import pytest
 from desk import SHOP, Desk
@@ -101,16 +100,3 @@ def test_an_index_that_is_not_there_is_left_to_the_next_search(desk: Desk) -> No
     catch_up(desk.work, ["notes.md"])
     assert not place_of(desk.work).generations.exists()
     assert desk.find("笔记") == ["notes.md"]
-
-
-@pytest.mark.slow
-def test_a_valid_fact_is_written_without_jsonschema(desk: Desk) -> None:
-    code = (
-        "import sys; from pathlib import Path; from memtool.vault.layout import open_vault;"
-        "from memtool.vault.facts import Fact, add, update_facts;"
-        "fact = Fact(id='a', fact='端口是 8080', evidence='seen', timestamp='2026-02-10', category='code');"
-        f"update_facts(open_vault(Path({str(desk.vault.root)!r})), {SHOP!r}, lambda facts: add(facts, fact));"
-        "sys.exit('jsonschema' in sys.modules)"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
-    assert [fact.id for fact in desk.facts()] == ["a"]

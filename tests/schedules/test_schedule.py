@@ -17,13 +17,12 @@ from pathlib import Path
 import pytest
 from desk import NOW, Desk
 
-from memtool.consolidate.week import keep_run, last_week, read_run, was_run
+from memtool import schedules
+from memtool.consolidate.week import SCHEDULE, keep_run, last_week, read_kept, read_run, was_run
 from memtool.errors import BadSetting, MemtoolError, ProviderMissing
 from memtool.history.template import make_vault
 from memtool.installation import how_to_add
-from memtool.schedules import schedule
-from memtool.schedules.missed_week import kept_schedule
-from memtool.schedules.schedule import CRON, KINDS, LAUNCHD, SYSTEMD, WINDOWS
+from memtool.schedules import CRON, KINDS, LAUNCHD, SYSTEMD, WINDOWS
 from memtool.workspace import Workspace
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the made-up programs are scripts")
@@ -105,7 +104,7 @@ def work_in(root: Path, system: System) -> Workspace:
 
 
 def texts(work: Workspace, kind: str) -> dict[str, str]:
-    return {path.name.rpartition(".")[2]: text for path, text in schedule.plan(work, kind).texts.items()}
+    return {path.name.rpartition(".")[2]: text for path, text in schedules.plan(work, kind).texts.items()}
 
 
 def test_a_systemd_unit_quotes_the_vault_and_catches_up(work: Workspace) -> None:
@@ -121,9 +120,9 @@ def test_a_systemd_unit_quotes_the_vault_and_catches_up(work: Workspace) -> None
 
 @pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="no systemd here")
 def test_systemd_reads_the_units(work: Workspace, tmp_path: Path) -> None:
-    for path, text in schedule.plan(work, SYSTEMD).texts.items():
+    for path, text in schedules.plan(work, SYSTEMD).texts.items():
         (tmp_path / path.name).write_text(text, encoding="utf-8")
-    unit = tmp_path / f"{schedule.name_of(work.vault.root)}.timer"
+    unit = tmp_path / f"{schedules.name_of(work.vault.root)}.timer"
     told = subprocess.run(
         ["systemd-analyze", "verify", "--user", "--man=no", str(unit)],
         capture_output=True, text=True, check=False, env={**os.environ, "XDG_RUNTIME_DIR": str(tmp_path)},
@@ -133,23 +132,23 @@ def test_systemd_reads_the_units(work: Workspace, tmp_path: Path) -> None:
 
 def test_a_plist_holds_the_words_of_the_command(work: Workspace) -> None:
     read = plistlib.loads(texts(work, LAUNCHD)["plist"].encode())
-    assert read["ProgramArguments"] == list(schedule.command_of(work.vault.root))
-    assert read["Label"] == schedule.name_of(work.vault.root)
+    assert read["ProgramArguments"] == list(schedules.command_of(work.vault.root))
+    assert read["Label"] == schedules.name_of(work.vault.root)
 
 
 @pytest.mark.slow
 def test_a_windows_task_starts_what_was_missed(work: Workspace) -> None:
-    (path,) = schedule.plan(work, WINDOWS).texts
-    schedule.install(work, schedule.plan(work, WINDOWS))
+    (path,) = schedules.plan(work, WINDOWS).texts
+    schedules.install(work, schedules.plan(work, WINDOWS))
     task = ET.fromstring(path.read_bytes())
     within = "{http://schemas.microsoft.com/windows/2004/02/mit/task}"
     assert task.findtext(f".//{within}StartWhenAvailable") == "true"
     assert task.findtext(f".//{within}Command") == sys.executable
-    assert task.findtext(f".//{within}Arguments") == subprocess.list2cmdline(schedule.command_of(work.vault.root)[1:])
+    assert task.findtext(f".//{within}Arguments") == subprocess.list2cmdline(schedules.command_of(work.vault.root)[1:])
 
 
 def test_a_shell_reads_the_line_of_the_crontab_as_the_command(work: Workspace, tmp_path: Path) -> None:
-    line = next(iter(schedule.plan(work, CRON).texts.values())).rstrip("\n")
+    line = next(iter(schedules.plan(work, CRON).texts.values())).rstrip("\n")
     command = line.split(" ", 5)[5].replace("\\%", "%")  # as cron hands it to the shell
     recorder = tmp_path / "recorder"
     recorder.write_text(f'#!/bin/sh\n"exec" "{sys.executable}" "$0" "$@"\nimport json, sys\n'
@@ -158,7 +157,7 @@ def test_a_shell_reads_the_line_of_the_crontab_as_the_command(work: Workspace, t
     subprocess.run(
         ["/bin/sh", "-c", command.replace(shlex.quote(sys.executable), shlex.quote(str(recorder)))], check=True
     )
-    assert json.loads((tmp_path / "said").read_text()) == list(schedule.command_of(work.vault.root)[1:])
+    assert json.loads((tmp_path / "said").read_text()) == list(schedules.command_of(work.vault.root)[1:])
     assert "%" not in line.replace("\\%", "")
 
 
@@ -166,7 +165,7 @@ def test_a_folder_name_that_no_file_can_hold_is_refused(tmp_path: Path, system: 
     work = work_in(tmp_path / "two\nlines", system)
     for kind in KINDS:
         with pytest.raises(BadSetting, match="characters that no schedule can hold"):
-            schedule.plan(work, kind)
+            schedules.plan(work, kind)
 
 
 @pytest.mark.slow
@@ -174,21 +173,21 @@ def test_a_folder_name_that_no_file_can_hold_is_refused(tmp_path: Path, system: 
 def test_installing_twice_changes_nothing_and_removing_leaves_nothing(
     kind: str, work: Workspace, system: System, tmp_path: Path
 ) -> None:
-    plan = schedule.plan(work, kind)
+    plan = schedules.plan(work, kind)
     before = {path for path in tmp_path.rglob("*") if path.is_file()} | {system.folder / "calls"}
-    assert schedule.install(work, plan) is True
-    assert kept_schedule(work) == kind
-    state = schedule.look(work, plan)
+    assert schedules.install(work, plan) is True
+    assert read_kept(work, SCHEDULE) == kind
+    state = schedules.look(work, plan)
     assert (state.is_there, state.differs, state.is_in_force) == (True, False, True)
     done = system.changes()
-    assert schedule.install(work, plan) is False
+    assert schedules.install(work, plan) is False
     assert system.changes() == done
-    assert [found.kind for found in schedule.find_installed(work)] == [kind]
-    assert schedule.remove(work, plan) == []
-    assert schedule.find_installed(work) == []
+    assert [found.kind for found in schedules.find_installed(work)] == [kind]
+    assert schedules.remove(work, plan) == []
+    assert schedules.find_installed(work) == []
     left = {path for path in tmp_path.rglob("*") if path.is_file() and ".memtool" not in path.parts}
     assert left <= before | {work.cache / "machine", work.cache / "machine.lock"}
-    assert kept_schedule(work) == ""
+    assert read_kept(work, SCHEDULE) == ""
 
 
 @pytest.mark.slow
@@ -197,10 +196,10 @@ def test_other_lines_of_a_crontab_keep_every_byte(work: Workspace, system: Syste
         b"# mine: \xe7\xac\x94\xe8\xae\xb0 \xff\n5 4 * * * backup --all\n\n#17 * * * * old # memtool-weekly-00000000"
     )
     system.crontab.write_bytes(others)
-    plan = schedule.plan(work, CRON)
-    schedule.install(work, plan)
+    plan = schedules.plan(work, CRON)
+    schedules.install(work, plan)
     assert system.crontab.read_bytes() == others + b"\n" + plan.texts[Path("crontab -l")].encode()
-    schedule.remove(work, plan)
+    schedules.remove(work, plan)
     assert system.crontab.read_bytes() == others + b"\n"
 
 
@@ -209,44 +208,44 @@ def test_a_crontab_that_cannot_be_read_is_not_written(work: Workspace, system: S
     system.crontab.write_bytes(b"5 4 * * * backup\n")
     system.refuse("-l")
     with pytest.raises(MemtoolError, match="your crontab cannot be read: crontab says no"):
-        schedule.install(work, schedule.plan(work, CRON))
+        schedules.install(work, schedules.plan(work, CRON))
     assert system.crontab.read_bytes() == b"5 4 * * * backup\n"
 
 
 @pytest.mark.slow
 def test_what_the_system_refuses_leaves_no_file(work: Workspace, system: System) -> None:
-    plan = schedule.plan(work, SYSTEMD)
+    plan = schedules.plan(work, SYSTEMD)
     system.refuse("enable")
     with pytest.raises(MemtoolError, match=r"`systemctl --user enable .*` failed: systemctl says no"):
-        schedule.install(work, plan)
+        schedules.install(work, plan)
     assert not any(path.exists() for path in plan.texts)
 
 
 @pytest.mark.slow
 def test_a_system_that_does_not_answer_keeps_nothing_of_ours(work: Workspace, system: System) -> None:
-    plan = schedule.plan(work, SYSTEMD)
-    schedule.install(work, plan)
+    plan = schedules.plan(work, SYSTEMD)
+    schedules.install(work, plan)
     timer = next(path for path in plan.texts if path.suffix == ".timer")
     link, other = (timer.parent / "timers.target.wants" / name for name in (timer.name, "backup.timer"))
     link.parent.mkdir()
     link.symlink_to(timer)
     other.touch()
     system.refuse("disable")
-    (sentence,) = schedule.remove(work, plan)
+    (sentence,) = schedules.remove(work, plan)
     assert sentence.endswith("failed: systemctl says no")
     assert not link.is_symlink()
     assert other.exists()
-    assert schedule.find_installed(work) == []
+    assert schedules.find_installed(work) == []
 
 
 @pytest.mark.slow
 def test_an_old_file_is_brought_up_to_date(work: Workspace) -> None:
-    plan = schedule.plan(work, LAUNCHD)
-    schedule.install(work, plan)
+    plan = schedules.plan(work, LAUNCHD)
+    schedules.install(work, plan)
     (path,) = plan.texts
     path.write_text("<plist/>")
-    assert schedule.look(work, plan).differs
-    assert schedule.install(work, plan) is True
+    assert schedules.look(work, plan).differs
+    assert schedules.install(work, plan) is True
     assert path.read_text(encoding="utf-8") == plan.texts[path]
 
 
@@ -260,14 +259,14 @@ def test_the_kind_is_what_the_machine_has(
     if missing:
         (system.folder / missing).unlink()
     monkeypatch.setattr(sys, "platform", platform)
-    assert schedule.choose_kind(work) == kind
+    assert schedules.choose_kind(work) == kind
 
 
 def test_the_next_run_is_a_monday() -> None:
-    assert schedule.next_run(NOW).isoformat() == "2026-02-16T09:17:00+08:00"  # NOW is a Tuesday
+    assert schedules.next_run(NOW).isoformat() == "2026-02-16T09:17:00+08:00"  # NOW is a Tuesday
     monday = NOW - timedelta(days=1)
-    assert schedule.next_run(monday.replace(hour=9, minute=16)).date() == monday.date()
-    assert schedule.next_run(monday.replace(hour=9, minute=17)).date() == (monday + timedelta(weeks=1)).date()
+    assert schedules.next_run(monday.replace(hour=9, minute=16)).date() == monday.date()
+    assert schedules.next_run(monday.replace(hour=9, minute=17)).date() == (monday + timedelta(weeks=1)).date()
 
 
 class Ended(Exception):
@@ -295,14 +294,14 @@ def test_the_runner_begins_with_the_week_that_was_missed(work: Workspace, monkey
         began.append(root)
         return (sys.executable, "-c", "exit(7)")
 
-    monkeypatch.setattr(schedule, "command_of", command)
+    monkeypatch.setattr(schedules, "command_of", command)
     with pytest.raises(Ended):
-        schedule.keep_running(work, said.append, paused(3))
+        schedules.keep_running(work, said.append, paused(3))
     assert began == [work.vault.root]
     assert said == ["consolidating 2026-W06", "it ended with exit code 7, and is tried again tomorrow"]
     keep_run(work, last_week(work), "5 facts", is_done=True)
     with pytest.raises(Ended):
-        schedule.keep_running(work, said.append, paused(1))
+        schedules.keep_running(work, said.append, paused(1))
     assert len(began) == 1
 
 
@@ -317,17 +316,17 @@ def test_ending_the_runner_ends_the_run(work: Workspace, monkeypatch: pytest.Mon
                 raise KeyboardInterrupt
             return super().wait(timeout)
 
-    monkeypatch.setattr(schedule, "command_of", lambda _: (sys.executable, "-c", "import time; time.sleep(60)"))
+    monkeypatch.setattr(schedules, "command_of", lambda _: (sys.executable, "-c", "import time; time.sleep(60)"))
     monkeypatch.setattr(subprocess, "Popen", Child)
     with pytest.raises(KeyboardInterrupt):
-        schedule.keep_running(work, lambda _: None, paused(1))
+        schedules.keep_running(work, lambda _: None, paused(1))
     assert started[0].returncode != 0
 
 
 def test_without_the_package_the_runner_says_how_to_add_it(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "schedule", None)
     with pytest.raises(ProviderMissing) as refused:
-        schedule.keep_running(work, lambda _: None, paused(1))
+        schedules.keep_running(work, lambda _: None, paused(1))
     assert refused.value.hint == how_to_add("schedule")
 
 
@@ -348,17 +347,17 @@ def test_a_vault_that_moved_leaves_a_schedule_that_is_found_and_taken_out(
     tmp_path: Path, system: System, kind: str
 ) -> None:
     old = work_in(tmp_path / "家" / "笔记 one", system)
-    schedule.install(old, schedule.plan(old, kind))
-    assert schedule.find_lost(old) == []
+    schedules.install(old, schedules.plan(old, kind))
+    assert schedules.find_lost(old) == []
     moved = work_in(old.vault.root.rename(tmp_path / "家" / "two"), system)
-    [lost] = schedule.find_lost(moved)
-    assert lost == (kind, schedule.name_of(old.vault.root), str(old.vault.root))
-    schedule.remove_lost(moved, lost)
-    assert schedule.find_lost(moved) == []
-    assert kept_schedule(moved) == kind
-    schedule.install(moved, schedule.plan(moved, kind))
-    assert schedule.find_lost(moved) == []
-    assert schedule.find_installed(moved)[0].kind == kind
+    [lost] = schedules.find_lost(moved)
+    assert lost == (kind, schedules.name_of(old.vault.root), str(old.vault.root))
+    schedules.remove_lost(moved, lost)
+    assert schedules.find_lost(moved) == []
+    assert read_kept(moved, SCHEDULE) == kind
+    schedules.install(moved, schedules.plan(moved, kind))
+    assert schedules.find_lost(moved) == []
+    assert schedules.find_installed(moved)[0].kind == kind
 
 
 @pytest.mark.slow
@@ -366,9 +365,9 @@ def test_the_schedule_of_a_vault_on_a_disk_that_is_not_there_is_left_alone(tmp_p
     work = work_in(tmp_path / "disk" / "notes", system)._replace(
         home=tmp_path / "home", environ={"PATH": str(system.folder)}
     )
-    schedule.install(work, schedule.plan(work, SYSTEMD))
+    schedules.install(work, schedules.plan(work, SYSTEMD))
     elsewhere = work_in(tmp_path / "other" / "notes", system)._replace(home=work.home, environ=work.environ)
     shutil.rmtree(tmp_path / "disk" / "notes")
-    assert schedule.find_lost(elsewhere) == []
+    assert schedules.find_lost(elsewhere) == []
     (tmp_path / "disk" / "others").touch()
-    assert len(schedule.find_lost(elsewhere)) == 1
+    assert len(schedules.find_lost(elsewhere)) == 1

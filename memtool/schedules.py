@@ -21,12 +21,11 @@ from html import escape, unescape
 from pathlib import Path
 from typing import NamedTuple
 
-from memtool.consolidate.week import last_week, was_run
+from memtool.consolidate.week import SCHEDULE, keep, last_week, read_kept, was_run
 from memtool.errors import BadSetting, MemtoolError, NotWritable, ProviderMissing
 from memtool.installation import how_to_add
 from memtool.processes import ISOLATED
 from memtool.resources import shipped
-from memtool.schedules.missed_week import keep_schedule, kept_schedule
 from memtool.vault import files
 from memtool.workspace import Workspace
 
@@ -229,9 +228,9 @@ def remove_lost(work: Workspace, lost: Lost) -> None:
         MemtoolError: the system refuses.
     """
     gone = MAKERS[lost.kind](work, Path(lost.vault), lost.name)
-    kept = kept_schedule(work)
+    kept = read_kept(work, SCHEDULE)
     remove(work, gone)
-    keep_schedule(work, kept)  # which is of another vault
+    keep(work, SCHEDULE, kept)  # which is of another vault
 
 
 def _all_written(work: Workspace) -> Iterator[Lost]:
@@ -246,7 +245,7 @@ def _all_written(work: Workspace) -> Iterator[Lost]:
             text = _read(path) or ""
             if vault := _vault_named_in(unescape(text) if kind == WINDOWS else text):
                 yield Lost(wanted.kind, path.stem, vault)
-    if kept_schedule(work) == CRON:  # or else the system is not asked
+    if read_kept(work, SCHEDULE) == CRON:  # or else the system is not asked
         with suppress(MemtoolError):
             for line in _crontab(work).splitlines():
                 if (name := re.search(r"# (memtool-weekly-\w+)$", line)) and (vault := _vault_named_in(line)):
@@ -278,7 +277,7 @@ def install(work: Workspace, wanted: Schedule) -> bool:
             raise
     for other in others:
         remove(work, other)
-    keep_schedule(work, wanted.kind)
+    keep(work, SCHEDULE, wanted.kind)
     return is_new or bool(others)
 
 
@@ -295,7 +294,7 @@ def remove(work: Workspace, installed: Schedule) -> list[str]:
             (path.parent / "timers.target.wants" / path.name).unlink(missing_ok=True)
     for command in installed.stop[1:]:
         refused += _refusal(work, command)
-    keep_schedule(work, "")
+    keep(work, SCHEDULE, "")
     return refused
 
 

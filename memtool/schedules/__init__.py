@@ -1,1 +1,0 @@
-"""The weekly run, started by the system: systemd, launchd, cron, Windows."""
