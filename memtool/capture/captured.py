@@ -10,6 +10,7 @@ A session without one, or that has grown since, was captured by nobody: the clie
 from __future__ import annotations
 
 import json
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -106,18 +107,12 @@ def follow_undo(vault: Vault, change: Change) -> None:
     """
     for file in change.files:
         if file.path.startswith("sessions/") and file.status != "changed":
-            name, is_gone = _session_named(vault, file.path), not vault.path(file.path).exists()
+            name, is_gone = Path(file.path).stem, not vault.path(file.path).exists()
+            if not record_path(vault, name).exists():
+                names = (path.stem for path in record_path(vault, "x").parent.glob("*.json"))
+                name = next((one for one in names if recorded_ref(vault, one) == file.path), name)
             set_capture(vault, name, enabled=not is_gone)
             (set_aside if is_gone else bring_back)(vault, name)
-
-
-def _session_named(vault: Vault, ref: str) -> str:
-    """Return the session whose note lay at *ref*, as the records say; else the name of the note."""
-    names = (path.stem for path in record_path(vault, "x").parent.glob("*.json"))
-    stem = Path(ref).stem
-    if record_path(vault, stem).exists():
-        return stem
-    return next((name for name in names if recorded_ref(vault, name) == ref), stem)
 
 
 def record_path(vault: Vault, session_id: str) -> Path:
@@ -133,7 +128,7 @@ def find_uncaptured(vault: Vault, folder: Path, now: float, client: str = "") ->
         for one in sorted(found, key=lambda one: (one.changed_at, str(one.path)), reverse=True)
         if not (record := read_record(vault, one.session_id)).off and (record.owed or not needs_no_capture(record, one))
     )
-    return [job for job, _ in zip(jobs, range(limits.SWEPT_SESSIONS), strict=False)]
+    return list(islice(jobs, 100))
 
 
 def needs_no_capture(record: Record, found: KeptSession) -> bool:

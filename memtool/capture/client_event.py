@@ -170,7 +170,7 @@ def _last_prompts(transcript: str) -> list[str]:
             lines = file.read().split(b"\n")
     except (OSError, ValueError):
         return []
-    typed = [line for line in lines if b'"user"' in line and b'"tool_result"' not in line][-limits.LAST_PROMPTS :]
+    typed = [line for line in lines if b'"user"' in line and b'"tool_result"' not in line][-8:]
     return [line[: limits.LAST_ANSWER].decode("utf-8", "replace") for line in typed]
 
 

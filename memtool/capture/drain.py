@@ -75,7 +75,10 @@ class _Worker:
         while due := self._due():
             for job in due:
                 self._try(job)
-        self._write_late_entries()
+        try:
+            write_late_entries(self._workspace.vault, language=self._workspace.language)
+        except MemtoolError as error:
+            self._tell(f"edits are missing in the daily notes: {error}")
         self._commit()
 
     def _due(self) -> list[Job]:
@@ -142,12 +145,6 @@ class _Worker:
             if found.session_id not in waiting:
                 self._queue.put(found)
         return ""
-
-    def _write_late_entries(self) -> None:
-        try:
-            write_late_entries(self._workspace.vault, language=self._workspace.language)
-        except MemtoolError as error:
-            self._tell(f"edits are missing in the daily notes: {error}")
 
     def _commit(self) -> None:
         """Commit what was written, in hooks as well, once a session has ended: while it goes on its notes change."""

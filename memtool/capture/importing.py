@@ -10,7 +10,6 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -36,8 +35,6 @@ from memtool.vault.daily import DailyEntry, add_entries, add_sessions
 from memtool.vault.session_names import note_of
 from memtool.vault.sources import source_ref, trim_sources
 from memtool.workspace import Workspace
-
-_WEEK = 7
 
 
 class Importable(NamedTuple):
@@ -102,20 +99,17 @@ def doomed(work: Workspace, sources: Iterable[Importable]) -> int:
 
     It goes by the file's age and its own setting `cleanupPeriodDays`.
     """
-    first_kept = work.now().timestamp() - (_cleanup_days(work.claude_folder) - _WEEK) * 86_400
+    days: float = 30.0  # the client's own default
+    with suppress(OSError, ValueError, AttributeError, RecursionError):
+        text = (work.claude_folder / "settings.json").read_text(encoding="utf-8-sig")
+        wanted = json.loads(text).get("cleanupPeriodDays")
+        days = wanted if type(wanted) in (int, float) and wanted >= 0 else days
+    first_kept = work.now().timestamp() - (days - 7) * 86_400
     count = 0
     for source in sources:
         with suppress(OSError):
             count += source.path is not None and source.path.stat().st_mtime < first_kept
     return count
-
-
-def _cleanup_days(client: Path) -> float:
-    with suppress(OSError, ValueError, AttributeError, RecursionError):
-        days = json.loads((client / "settings.json").read_text(encoding="utf-8-sig")).get("cleanupPeriodDays")
-        if type(days) in (int, float) and days >= 0:
-            return float(days)
-    return limits.CLEANUP_DAYS
 
 
 def _age(source: Importable) -> tuple[float, str]:
@@ -181,10 +175,14 @@ def _with_days(work: Workspace, batch: Later, done: ImportedSessions) -> Importe
     """
     missing: set[str] = set()
     for day in sorted({*batch.lines, *batch.entries}):
-        change = partial(_day, batch, day, language=work.language)
+
+        def with_all(text: str, day: date = day) -> str:
+            lines = batch.lines.get(day, {}).values()
+            return add_entries(add_sessions(text, lines, language=work.language), batch.entries.get(day, ()))
+
         try:
             note_uncommitted(work.vault, [daily_ref(work.vault, day)])
-            change_daily(work.vault, day, change, language=work.language)
+            change_daily(work.vault, day, with_all, language=work.language)
         except MemtoolError as error:
             done = done._replace(problems=(*done.problems, f"{daily_ref(work.vault, day)}: {error}"))
             missing.update(batch.lines.get(day, ()))
@@ -192,11 +190,6 @@ def _with_days(work: Workspace, batch: Later, done: ImportedSessions) -> Importe
         if session_id not in missing:
             write_record(work.vault, session_id, record)
     return done
-
-
-def _day(batch: Later, day: date, text: str, *, language: str) -> str:
-    lines = batch.lines.get(day, {}).values()
-    return add_entries(add_sessions(text, lines, language=language), batch.entries.get(day, ()))
 
 
 def _source(work: Workspace, found: KeptSession) -> Importable | None:
@@ -279,24 +272,22 @@ def read_history(path: Path, redactor: Callable[[], Callable[[str], str]]) -> li
             continue
         known = sessions.get(name) or Conversation(name, text_at(entry, "project"), started_at=at)
         text = prompt.strip()
-        if text and not text.startswith(("/", "!")) and len(known.steps) < limits.HISTORY_PROMPTS:
+        if text and not text.startswith(("/", "!")) and len(known.steps) < 200:
             known = known._replace(steps=(*known.steps, Step("prompt", text, at)), size=known.size + len(text))
         sessions[name] = known._replace(ended_at=at)
-    found = [_redacted(one, redactor()) for one in sessions.values() if one.steps]
+    found = []
+    for one in (each for each in sessions.values() if each.steps):
+        redact = redactor()
+        for step in one.steps:  # each is read twice, for what a later one says
+            redact(step.text)
+        steps = (step._replace(text=redact(step.text)[: limits.PROMPT]) for step in one.steps)
+        found.append(one._replace(steps=tuple(steps)))
     return sorted(found, key=lambda one: (one.ended_at, one.session_id))
-
-
-def _redacted(prompts: Conversation, redact: Callable[[str], str]) -> Conversation:
-    """Return *prompts* without secrets; each is read twice, for what a later one says."""
-    for step in prompts.steps:
-        redact(step.text)
-    steps = (step._replace(text=redact(step.text)[: limits.HISTORY_PROMPT]) for step in prompts.steps)
-    return prompts._replace(steps=tuple(steps))
 
 
 def _entries(path: Path) -> Iterator[dict[str, Any]]:
     with suppress(OSError), path.open(encoding="utf-8", errors="replace") as lines:
-        while line := lines.readline(limits.HISTORY_LINE):
+        while line := lines.readline(limits.BLOCK_BYTES):
             with suppress(ValueError, RecursionError):
                 entry = json.loads(line)
                 if isinstance(entry, dict):

@@ -22,11 +22,7 @@ NAME = "hook.log"
 # A warning is not as good as it could be: a summary without a model, say. A note is nothing to mend at all.
 ERROR, WARNING, NOTE = "error", "warning", "note"
 
-_MOST_READ = 4 * limits.LOG_BYTES
-
 ROUTES = "routes"  # the subject of what a worker says once a day only, so that its silence means nothing
-
-_FRESH = timedelta(days=1)  # later, a hook or a worker that still fails has said so again
 
 
 class LogEntry(NamedTuple):
@@ -43,8 +39,12 @@ def log(folders: Iterable[Path], entry: LogEntry) -> None:
     subject = "".join(char for char in entry.subject if char.isalnum() or char in "-_")[:40] or "-"
     line = f"{entry.at} {entry.level} {subject} {_text(entry)}\n"
     for folder in folders:
+        path = folder / NAME
         with suppress(OSError):
-            _append(folder / NAME, line.encode("utf-8", "replace"))
+            append_state(path, line.encode("utf-8", "replace"))
+            with suppress(OSError):  # another process may have been quicker
+                if path.stat().st_size > limits.LOG_BYTES:
+                    os.replace(path, path.with_name(f"{NAME}.1"))
             return
 
 
@@ -71,7 +71,8 @@ def read_log(folders: Iterable[Path], since: datetime) -> list[LogEntry]:
     for folder in folders:
         for name in (f"{NAME}.1", NAME):
             with suppress(OSError):
-                lines = read_state(folder / name, largest=_MOST_READ).decode("utf-8", "replace").splitlines()
+                content = read_state(folder / name, largest=4 * limits.LOG_BYTES)
+                lines = content.decode("utf-8", "replace").splitlines()
                 entries += [entry for line in lines if (entry := _entry(line, since))]
     return sorted(entries)
 
@@ -85,13 +86,6 @@ def log_once_a_day(folders: Sequence[Path], entry: LogEntry) -> bool:
     return True
 
 
-def _append(path: Path, line: bytes) -> None:
-    append_state(path, line)
-    with suppress(OSError):  # another process may have been quicker
-        if path.stat().st_size > limits.LOG_BYTES:
-            os.replace(path, path.with_name(f"{NAME}.1"))
-
-
 def _entry(line: str, since: datetime) -> LogEntry | None:
     at, level, subject, message = (*line.split(" ", 3), "", "", "", "")[:4]
     try:
@@ -102,7 +96,7 @@ def _entry(line: str, since: datetime) -> LogEntry | None:
 
 
 def _text(entry: LogEntry) -> str:
-    return " ".join(entry.message.split())[: limits.LOG_MESSAGE]
+    return " ".join(entry.message.split())[:500]
 
 
 class PastProblems(NamedTuple):
@@ -119,17 +113,20 @@ def read_problems(vault: Vault, folders: Iterable[Path], now: datetime) -> PastP
     the vault that was missing is there. An error that names no session is forgotten when a session was captured since:
     whatever fails still has said so again.
     """
-    from memtool.capture.queue import Queue  # not for hooks, which only log
+    from memtool.capture.captured import record_path  # not for hooks, which only log
+    from memtool.capture.queue import Queue
 
     queue = Queue(vault)
     left = {job.session_id for job in (*queue.waiting(), *queue.parked())}
-    captured_at = _captured_at(vault)
+    captured_at = 0.0  # when a session was captured last
+    with suppress(OSError), os.scandir(record_path(vault, "x").parent) as records:
+        captured_at = max((each.stat().st_mtime for each in records), default=0.0)
     standing: list[LogEntry] = []
     over: list[LogEntry] = []
     for entry in read_log(folders, now - timedelta(days=limits.PROBLEM_DAYS)):
         if entry.level == NOTE or (entry.level == ERROR and _is_made_good(vault, entry, left, captured_at)):
             continue
-        is_fresh = entry.level == ERROR and datetime.fromisoformat(entry.at) > now - _FRESH
+        is_fresh = entry.level == ERROR and datetime.fromisoformat(entry.at) > now - timedelta(days=1)
         (standing if is_fresh else over).append(entry)
     return PastProblems(tuple(standing), tuple(over))
 
@@ -143,15 +140,5 @@ def _is_made_good(vault: Vault, entry: LogEntry, left: set[str], captured_at: fl
         from memtool.vault.session_names import note_of
 
         return session_id not in left and (vault.root / note_of(vault, session_id)).is_file()
-    ended_at = datetime.fromisoformat(entry.at).timestamp() + limits.SAME_RUN_SECONDS
+    ended_at = datetime.fromisoformat(entry.at).timestamp() + 60.0  # a worker complains after it has captured
     return entry.subject != ROUTES and ended_at < captured_at
-
-
-def _captured_at(vault: Vault) -> float:
-    """Return when a session was captured last, in seconds since 1970."""
-    from memtool.capture.captured import record_path
-
-    times = [0.0]
-    with suppress(OSError), os.scandir(record_path(vault, "x").parent) as entries:
-        times += [entry.stat().st_mtime for entry in entries]
-    return max(times)

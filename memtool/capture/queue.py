@@ -216,7 +216,11 @@ def start_worker(vault: Vault, environ: Mapping[str, str]) -> bool:
     A worker looks at the queue once more after it has let go of its lock, so that no job is left behind.
     """
     with only_worker(vault, patience=0.0) as alone:
-        if not alone or _is_starting(vault):
+        started_at = 0.0
+        with suppress(OSError):
+            started_at = _start_path(vault).stat().st_mtime
+        # One that was started a moment ago has yet to look, and will see every job.
+        if not alone or abs(time.time() - started_at) < limits.WORKER_START_SECONDS:
             return False
         _start_path(vault).touch(mode=0o600)
     start_command(vault.root, environ, "capture", "--drain", yielding=True)
@@ -227,13 +231,6 @@ def forget_start(vault: Vault) -> None:
     """Say that the worker that was started is at work now: from here on its lock tells."""
     with suppress(OSError):
         _start_path(vault).unlink()
-
-
-def _is_starting(vault: Vault) -> bool:
-    """Return whether a worker was started a moment ago: it has yet to look, and will see every job."""
-    with suppress(OSError):
-        return abs(time.time() - _start_path(vault).stat().st_mtime) < limits.WORKER_START_SECONDS
-    return False
 
 
 def _start_path(vault: Vault) -> Path:

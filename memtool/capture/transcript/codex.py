@@ -11,6 +11,7 @@ import re
 import stat
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
 
@@ -73,7 +74,7 @@ def sessions(root: Path, since: float) -> Iterator[KeptSession]:
             if not named or not stat.S_ISREG(status.st_mode) or not status.st_size or status.st_mtime < since:
                 continue
             with path.open("rb") as file:
-                if _OF_HELPER.search(file.readline(limits.CODEX_HEAD_BYTES)):
+                if _OF_HELPER.search(file.readline(limits.LONG_RECORD_BYTES)):
                     continue
             yield KeptSession(named[1], path, 0 if path.suffix == ".zst" else status.st_size, status.st_mtime)
 
@@ -150,29 +151,28 @@ class _RolloutTranslation:
         failed = (code is not None and code[1] != "0") or _FAILURE.match(output) is not None
         stopped = "rejected by user" in output[:200] or output.startswith("aborted by user")
         made: Record = {}
-        if call in self._questions:
-            made = {"toolUseResult": {"answers": _answers(self._questions.pop(call), output)}}
+        if questions := self._questions.pop(call, {}):
+            answers: dict[str, Any] = {}
+            with suppress(ValueError, RecursionError, AttributeError, LookupError, TypeError):
+                given = json.loads(output)["answers"]
+                answers = {questions[name]: one["answers"] for name, one in given.items() if name in questions}
+            made = {"toolUseResult": {"answers": answers}}
         for its in calls:
             yield result(its, text, failed=failed, stopped=stopped) | made
 
 
 def _message(item: Record) -> Iterator[Record]:
-    if text_at(item, "role") == "assistant":
-        for part in dicts_of(item.get("content")):
-            yield said(text_at(part, "text"), text_at(item, "id"))
-    elif text_at(item, "role") == "developer":
-        texts = [text_at(part, "text") for part in dicts_of(item.get("content"))]
+    role, texts = text_at(item, "role"), [text_at(part, "text") for part in dicts_of(item.get("content"))]
+    if role == "assistant":
+        yield from (said(text, text_at(item, "id")) for text in texts)
+    elif role == "developer":
         yield from (context(text) for text in texts if CONTEXT_TAG in text)
-    elif text_at(item, "role") == "user" and (texts := list(filter(None, map(_typed, _texts_by_user(item))))):
-        yield typed("\n\n".join(texts))
-
-
-def _texts_by_user(item: Record) -> Iterator[str]:
-    kinds = dict_of(item.get("internal_chat_message_metadata_passthrough")).get("content_item_kinds")
-    for at, part in enumerate(dicts_of(item.get("content"))):
-        kind = kinds[at] if isinstance(kinds, list) and at < len(kinds) else "user"
-        if str(kind).startswith("user"):
-            yield text_at(part, "text")
+    elif role == "user":
+        kinds = dict_of(item.get("internal_chat_message_metadata_passthrough")).get("content_item_kinds")
+        writers = chain(kinds if isinstance(kinds, list) else (), repeat("user"))
+        own = (_typed(text) for text, writer in zip(texts, writers, strict=False) if str(writer).startswith("user"))
+        if text := "\n\n".join(filter(None, own)):
+            yield typed(text)
 
 
 def _typed(text: str) -> str:
@@ -214,13 +214,6 @@ def _output(output: object) -> str:
     return output
 
 
-def _answers(questions: dict[str, str], output: str) -> dict[str, list[str]]:
-    with suppress(ValueError, RecursionError, AttributeError):
-        given = json.loads(output)["answers"]
-        return {questions[name]: answer["answers"] for name, answer in given.items() if name in questions}
-    return {}
-
-
 def _taken_back(transcript: Transcript) -> set[int]:
     """Return the offsets of the records of turns that the user went back behind."""
     start = transcript.tally.size
@@ -237,15 +230,9 @@ def _taken_back(transcript: Transcript) -> set[int]:
                 for turn in turns[len(turns) - back :]:
                     gone.update(turn)
                 del turns[len(turns) - back :]
-            elif text_at(record, "type") == "response_item" and any(
-                made["type"] == "user" for made in _prompts(payload)
-            ):
-                turns.append([tally.record_at])
             elif text_at(record, "type") in ("response_item", "compacted"):
+                begins = payload.get("type") == "message" and payload.get("role") == "user" and any(_message(payload))
+                turns += [[]] if begins else []
                 turns[-1].append(tally.record_at)
     transcript.file.seek(start)
     return gone
-
-
-def _prompts(item: Record) -> Iterator[Record]:
-    return _message(item) if item.get("type") == "message" and item.get("role") == "user" else iter(())

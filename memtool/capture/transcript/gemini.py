@@ -43,7 +43,7 @@ _TOOLS = {"write_file": "Write", "replace": "Edit", "run_shell_command": SHELL_T
 _NOT_TYPED = ("<session_context>", "/", "?", "System: ")
 _SNAPSHOT = "<state_snapshot>"
 _REFERENCED = "\n--- Content from referenced files ---"  # and all behind it
-_TOLD_LAST = ("Exit Code: ", "Process Group PGID: ")
+_LAST_LINES = ("Exit Code: ", "Process Group PGID: ")
 
 
 def records(transcript: Transcript) -> Iterator[Record]:
@@ -66,7 +66,7 @@ def sessions(root: Path, since: float) -> Iterator[KeptSession]:
                 if not stat.S_ISREG(status.st_mode) or status.st_mtime < since:
                     continue
                 with path.open("rb") as file:
-                    head = file.read(limits.GEMINI_HEAD_BYTES)
+                    head = file.read(limits.FORM_HEAD_BYTES)
                 named = _ID.search(head)
                 if named and not _OF_HELPER.search(head):
                     name = named[1].decode("utf-8", "replace")
@@ -139,26 +139,17 @@ def _prompt(message: Record) -> Iterator[Record]:
 
 
 def _result(call: Record) -> Record:
-    text, code = _printed("\n".join(_answers(call.get("result"))))
+    parts = dicts_of(call.get("result"))
+    texts = [text_at(part, "functionResponse", "response", name) for part in parts for name in ("output", "error")]
+    # what the client puts around the output of a command: a tag, and at the end the exit code
+    text = "\n".join(texts).strip().removeprefix("<untrusted_context>").removesuffix("</untrusted_context>").strip()
+    text, code = text.removeprefix("Output: "), ""
+    while (rest := text.rpartition("\n"))[2].startswith(_LAST_LINES):
+        code = code or rest[2].partition(_LAST_LINES[0])[2]  # what the command itself printed comes before the client's
+        text = rest[0].rstrip()
     failed = call.get("status") == "error" or (call.get("name") == "run_shell_command" and code not in ("", "0"))
     made = result(text_at(call, "id"), text, failed=failed, stopped=call.get("status") == "cancelled")
     return made | {"toolUseResult": {"answers": _chosen(call, text)}} if call.get("name") == "ask_user" else made
-
-
-def _printed(text: str) -> tuple[str, str]:
-    """Return the output of a command, without what the client puts around it, and the exit code told there."""
-    text, code = text.strip().removeprefix("<untrusted_context>").removesuffix("</untrusted_context>").strip(), ""
-    text = text.removeprefix("Output: ")
-    while (rest := text.rpartition("\n"))[2].startswith(_TOLD_LAST):
-        code = code or rest[2].partition(_TOLD_LAST[0])[2]  # what the command itself printed stands before the client's
-        text = rest[0].rstrip()
-    return text, code
-
-
-def _answers(result: object) -> Iterator[str]:
-    for part in dicts_of(result):
-        yield text_at(part, "functionResponse", "response", "output")
-        yield text_at(part, "functionResponse", "response", "error")
 
 
 def _chosen(call: Record, text: str) -> dict[str, str]:
@@ -181,10 +172,10 @@ def _text(content: object) -> str:
 
 def _whole(transcript: Transcript) -> Iterator[Record]:
     """Give the one record of a chat that is one object."""
-    content = transcript.file.read(limits.GEMINI_BYTES + 1)
+    content = transcript.file.read(limits.RECORD_BYTES + 1)
     transcript.tally.lines, transcript.tally.size = content.count(b"\n") + 1, len(content)
     with suppress(ValueError, RecursionError):
-        record = json.loads(content.decode("utf-8", "replace")) if len(content) <= limits.GEMINI_BYTES else None
+        record = json.loads(content.decode("utf-8", "replace")) if len(content) <= limits.RECORD_BYTES else None
         if isinstance(record, dict):
             yield record
             return
@@ -197,7 +188,7 @@ def _project_of(path: Path) -> str:
         noted = path.parents[1] / ".project_root"
         if noted.is_file():
             with noted.open(encoding="utf-8") as file:
-                return file.read(limits.GEMINI_PROJECT).strip()
+                return file.read(limits.FORM_HEAD_BYTES).strip()
     return ""
 
 

@@ -13,7 +13,6 @@ from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from memtool.capture import limits
 from memtool.capture.transcript import ASKING_TOOL, EDITING_TOOLS, SHELL_TOOL
@@ -71,7 +70,7 @@ def records(transcript: Transcript) -> Iterator[Record]:
             if last and str(name) >= last:
                 return
             transcript.tally.lines += 1
-            parts = [_object(part) for (part,) in db.execute(_PARTS, (name, limits.DATABASE_PART))]
+            parts = [_object(part) for (part,) in db.execute(_PARTS, (name, limits.PARSED_BYTES))]
             for made in _message(str(name), _object(data), parts):
                 yield {"timestamp": _time(at), **envelope, **made}
 
@@ -95,9 +94,7 @@ def root_of(transcript: Path, *, this_project: bool) -> Path | None:
 @contextmanager
 def _opened(path: Path) -> Iterator[sqlite3.Connection]:
     try:
-        with closing(
-            sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=limits.DATABASE_SECONDS)
-        ) as db:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=5.0)) as db:  # seconds
             db.text_factory = partial(str, encoding="utf-8", errors="replace")
             yield db
     except (sqlite3.Error, ValueError, TypeError, OverflowError) as error:
@@ -145,19 +142,17 @@ def _tool(message: str, part: Record) -> Iterator[Record]:
     code = detail.get("exit")
     failed = state.get("status") == "error" or (isinstance(code, int) and code != 0)
     text = text_at(state, "output") or text_at(state, "error")
+    answers: Record = {}
+    if tool == "question":
+        asked, chosen = dicts_of(given.get("questions")), detail.get("answers")
+        pairs = zip(asked, chosen if isinstance(chosen, list) else (), strict=False)
+        answers = {"toolUseResult": {"answers": {text_at(one, "question"): answer for one, answer in pairs}}}
     for at, (file, old, new) in enumerate(edits_in_patch(text_at(given, "patchText")) or [whole]):
         name = _TOOLS.get(tool, "Edit" if tool == "apply_patch" else tool)
         edit = {"file_path": file, "old_string": old, "new_string": new}
         yield use(f"{call}#{at}", name, edit if name in EDITING_TOOLS else given, message)
         if state.get("status") in ("completed", "error"):
-            made = result(f"{call}#{at}", text, failed=failed)
-            yield made | ({"toolUseResult": {"answers": _answers(given, detail)}} if tool == "question" else {})
-
-
-def _answers(given: Record, detail: Record) -> dict[str, Any]:
-    answers = detail.get("answers")
-    asked = dicts_of(given.get("questions")) if isinstance(answers, list) else []
-    return {text_at(one, "question"): answer for one, answer in zip(asked, answers or (), strict=False)}
+            yield result(f"{call}#{at}", text, failed=failed) | answers
 
 
 def _object(text: object) -> Record:

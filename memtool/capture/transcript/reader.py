@@ -32,7 +32,6 @@ from memtool.capture.transcript.record_fields import (
     text_at,
     text_in,
     time_of,
-    title_of,
 )
 from memtool.capture.transcript.record_stream import Record, Tally, mark_before, open_transcript
 from memtool.capture.transcript.text import (
@@ -103,7 +102,7 @@ class _Session:
         self._redact = redact
         self._of_helper = of_helper
         self._steps = Steps()
-        self._said: deque[str] = deque(maxlen=limits.LAST_ANSWERS)  # the last messages, as they are
+        self._said: deque[str] = deque(maxlen=20)  # the last messages, as they are
         self._answer = -1  # the number of the step that the last of them is, while its turn goes on
         self._parent = ""  # of the last step: the message that it belongs to, or that it answers
         self._calls: dict[str, tuple[int, Call]] = {}
@@ -139,8 +138,8 @@ class _Session:
             )
         elif kind in TITLES:
             key = kind, text_at(record, "leafUuid")
-            if key in self._titles or len(self._titles) < limits.TITLES:
-                self._titles[key] = title_of(record)
+            if key in self._titles or len(self._titles) < limits.CALLS:
+                self._titles[key] = text_at(record, TITLES[kind])
 
     def take_last_answer(self, text: str) -> None:
         """Take in what the assistant said last, unless it is known."""
@@ -173,9 +172,7 @@ class _Session:
         if (client := text_at(record, "client")) in CLIENTS:
             self.client = client
         if (name := text_at(record, "sessionId")) == self._name or not self._first_name:
-            self._first_name = name[
-                : limits.SESSION_NAME
-            ]  # a fork begins with copies that may bear the name of the other session
+            self._first_name = name[:200]  # a fork begins with copies that may bear the name of the other session
         if at := time_of(record):
             self._started_at = min(self._started_at or at, at)
             self._ended_at = max(self._ended_at or at, at)
@@ -251,7 +248,7 @@ class _Session:
         content = content_of(record)
         self._take_answer(record, text_in(content))
         for plan in plans_in(content):
-            self._add(record, Step("plan", self._shortened(plan, limits.PLAN)))
+            self._add(record, Step("plan", self._shortened(plan, limits.PROMPT)))
         for call in calls_in(content, self._here):
             self._take_call(record, call)
 
@@ -275,18 +272,14 @@ class _Session:
         goes_on = message and message == self._parent
         if self._answer >= 0 and self._steps.last()[0] == self._answer and goes_on:
             whole = f"{self._said[-1]}\n\n{text}"
-            self._said[-1] = whole if len(whole) <= limits.HELD_MESSAGE else text
+            self._said[-1] = whole if len(whole) <= limits.EVENT_FIELD else text
         else:
-            self._end_message()
+            if self._answer >= 0:  # another message comes, so this was not the last one
+                said = self._shortened(self._said[-1], limits.MESSAGE)
+                self._steps.change(self._answer, lambda step: step._replace(kind="message", text=said))
             self._answer = self._add(record, Step("answer"))
             self._parent = message
             self._said.append(text)
-
-    def _end_message(self) -> None:
-        """Keep the message before the one that comes."""
-        if self._answer >= 0:
-            text = self._shortened(self._said[-1], limits.MESSAGE)
-            self._steps.change(self._answer, lambda step: step._replace(kind="message", text=text))
 
     def _end_turn(self) -> None:
         if self._answer >= 0:
@@ -347,7 +340,7 @@ class _Session:
         return error_text(lines or text, limits.CHECK_ERROR if lines else limits.ERROR) or "no message"
 
     def _clean(self, text: str, limit: int) -> str:
-        return self._redact(excerpt(printable(text), limits.REDACTED_BESIDE + 6 * limit)).strip()
+        return self._redact(excerpt(printable(text), 8_192 + 6 * limit)).strip()  # more than is kept
 
     def _shortened(self, text: str, limit: int) -> str:
         return shorten(self._clean(text, limit), limit)
@@ -359,4 +352,4 @@ class _Session:
         return first_line(self._clean(text, limits.ERROR), limits.ERROR)
 
     def _file(self, path: str) -> str:
-        return self._clean(path, limits.ERROR) if len(path) <= limits.FILE_PATH and "\n" not in path else ""
+        return self._clean(path, limits.ERROR) if len(path) <= 4_096 and "\n" not in path else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import PurePosixPath, PureWindowsPath
 from typing import Any, NamedTuple
@@ -28,10 +28,8 @@ _COMMIT = re.compile(
 HOOK_CONTEXT = "hook_additional_context"  # the type of an attachment that holds what hooks gave the model
 TOLD_SUMMARY = "told_summary"  # the subtype of a record of ours that holds a summary by who worked
 TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summary"}
-_NAMING_A_FILE = ("file_path", "notebook_path")  # arguments of tools
 _NEW_TEXT = ("new_string", "content", "new_source")
-_WORDS, _TELLING_WORDS = re.compile(r"[^\W\d_]{2,}"), 2
-_HAN = re.compile(f"[{HAN}]{{2}}")
+_WORDS, _HAN = re.compile(r"[^\W\d_]{2,}"), re.compile(f"[{HAN}]{{2}}")
 _STOPPED = (
     "The user doesn't want to",
     "The user wants to clarify these questions",
@@ -103,11 +101,6 @@ def time_of(record: Record) -> datetime | None:
     return at if at.tzinfo else at.replace(tzinfo=UTC)
 
 
-def title_of(record: Record) -> str:
-    """Return the title that *record* gives to the session, empty if it gives none."""
-    return text_at(record, TITLES.get(text_at(record, "type"), ""))
-
-
 def is_by_a_person(record: Record) -> bool:
     """Return whether a person wrote the message in *record*, a user's or an attachment.
 
@@ -144,10 +137,12 @@ def calls_in(content: object, cwd: str) -> Iterator[Call]:
     for block in _blocks(content, "tool_use", "server_tool_use"):
         tool, given = text_at(block, "name"), block.get("input")
         given = given if isinstance(given, dict) else {}
-        command = _command(text_at(given, "command")) if tool == SHELL_TOOL else ""
-        file = next((text for key in _NAMING_A_FILE if (text := text_at(given, key))), "")
-        name = text_at(block, "id")
+        command, name = text_at(given, "command") if tool == SHELL_TOOL else "", text_at(block, "id")
+        if commit := _COMMIT.search(command):
+            push = " && git push" if re.search(r"\bgit push\b", command[commit.end() :]) else ""
+            command = f'{COMMIT}"{commit[1].strip()}"{push}'
         if tool in EDITING_TOOLS:
+            file = text_at(given, "file_path") or text_at(given, "notebook_path")
             yield Call(name, tool, "", _absolute(file, cwd), change_in(given))
         else:
             yield Call(name, tool, command, "", questions=_questions(given) if tool == ASKING_TOOL else {})
@@ -160,12 +155,10 @@ def change_in(given: Mapping[str, Any]) -> EditSize:
     new = "\n".join(next(filter(None, (text_at(edit, key) for key in _NEW_TEXT)), "") for edit in edits)
     before, after = Counter(filter(str.strip, old.split("\n"))), Counter(filter(str.strip, new.split("\n")))
     fresh, gone = after - before, before - after
-    return EditSize(fresh.total(), gone.total(), _first_telling(fresh), _first_telling(gone))
-
-
-def _first_telling(lines: Iterable[str]) -> str:
-    telling = (line.strip() for line in lines if len(_WORDS.findall(line)) >= _TELLING_WORDS or _HAN.search(line))
-    return next(telling, "")
+    telling = (
+        (line for line in lines if len(_WORDS.findall(line)) > 1 or _HAN.search(line)) for lines in (fresh, gone)
+    )
+    return EditSize(fresh.total(), gone.total(), *(next(lines, "").strip() for lines in telling))
 
 
 def _questions(given: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
@@ -193,23 +186,16 @@ def results_in(record: Record) -> Iterator[Result]:
     detail = record.get("toolUseResult")
     interrupted = isinstance(detail, dict) and detail.get("interrupted") is True
     kind = text_at(record, "toolDenialKind")
+    # An old client's own word on a denial. What a tool prints never begins so: an exit code or a tag is before it.
+    version = re.match(r"(\d+)\.(\d+)\.(\d+)", text_at(record, "version"))
+    is_old = version is not None and tuple(map(int, version.groups())) <= _LAST_WITHOUT_KIND and isinstance(detail, str)
     for block in _blocks(content_of(record), "tool_result"):
         text = text_in(block.get("content"))
         failed = block.get("is_error") is True
-        is_known = failed and not kind and _is_denial_without_kind(record, text)
+        is_known = failed and not kind and is_old and text.lstrip().startswith(_STOPPED)
         said = said_on_refusal(text) if is_known or (failed and kind == _REJECTED) else ""
         stopped = interrupted or is_known or (failed and bool(kind))
         yield Result(text_at(block, "tool_use_id"), text, failed, stopped, said, is_sure=bool(kind))
-
-
-def _is_denial_without_kind(record: Record, text: str) -> bool:
-    """Return whether *record* is an old client's own of a denial, whose sentence *text* is.
-
-    What a tool of the client prints never begins its result: an exit code or a tag stands before it.
-    """
-    version = re.match(r"(\d+)\.(\d+)\.(\d+)", text_at(record, "version"))
-    is_old = version is not None and tuple(map(int, version.groups())) <= _LAST_WITHOUT_KIND
-    return is_old and isinstance(record.get("toolUseResult"), str) and text.lstrip().startswith(_STOPPED)
 
 
 def answers_in(record: Record) -> dict[str, str]:
@@ -246,14 +232,6 @@ def _blocks(content: object, *kinds: str) -> Iterator[Any]:
     for block in content if isinstance(content, list) else ():
         if isinstance(block, dict) and block.get("type") in kinds:
             yield block
-
-
-def _command(command: str) -> str:
-    commit = _COMMIT.search(command)
-    if not commit:
-        return command
-    push = " && git push" if re.search(r"\bgit push\b", command[commit.end() :]) else ""
-    return f'{COMMIT}"{commit[1].strip()}"{push}'
 
 
 def _absolute(file: str, cwd: str) -> str:

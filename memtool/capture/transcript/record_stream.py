@@ -44,7 +44,7 @@ class Tally:
 
 
 def open_transcript(path: Path) -> BinaryIO:
-    """Return the open file at *path*; a pipe or a device is refused without waiting for it.
+    """Return the open file at *path*, decompressed; a pipe or a device is refused without waiting for it.
 
     Raises:
         TranscriptUnreadable: there is no file, or it cannot be opened.
@@ -59,14 +59,24 @@ def open_transcript(path: Path) -> BinaryIO:
         raise TranscriptUnreadable(path, "not a file")
     if path.suffix != ".zst":
         return open(handle, "rb")
-    with open(handle, "rb") as file:
-        return _decompressed(path, file)
+    import tempfile  # not for hooks, as below
+
+    out = cast("BinaryIO", tempfile.TemporaryFile())  # noqa: SIM115  (who reads it closes it)
+    try:
+        with open(handle, "rb") as file:
+            _unpack(path, file, out)
+    except BaseException:
+        out.close()
+        raise
+    out.seek(0)
+    return out
 
 
 def mark_before(file: BinaryIO, offset: int) -> int:
     """Return the checksum of the bytes of *file* before *offset*, by which a file that only grew is known."""
-    file.seek(max(0, offset - limits.MARKED_BYTES))
-    return zlib.crc32(file.read(min(offset, limits.MARKED_BYTES)))
+    size = min(offset, limits.FORM_HEAD_BYTES)
+    file.seek(offset - size)
+    return zlib.crc32(file.read(size))
 
 
 def read_records(file: BinaryIO, tally: Tally, *, of_helper: bool = False) -> Iterator[Record]:
@@ -84,29 +94,23 @@ def read_records(file: BinaryIO, tally: Tally, *, of_helper: bool = False) -> It
 
 
 def _lines(file: BinaryIO, tally: Tally) -> Iterator[bytes | bytearray]:
+    """Give the lines of *file*; of one that is too long, only so much that it cannot be parsed."""
     line: bytes | bytearray
     while line := file.readline(limits.LONG_RECORD_BYTES):
         tally.lines += 1
         tally.record_at = tally.size
         tally.size += len(line)
         if not line.endswith(b"\n"):
-            line = _with_rest(line, file, tally)
+            line = bytearray(line)
+            while piece := file.readline(limits.LONG_RECORD_BYTES):
+                tally.size += len(piece)
+                if tally.size - tally.record_at <= limits.RECORD_BYTES:
+                    line += piece
+                else:
+                    line = line[:1]
+                if piece.endswith(b"\n"):
+                    break
         yield line.removeprefix(_BOM) if tally.lines == 1 else line
-
-
-def _with_rest(start: bytes, file: BinaryIO, tally: Tally) -> bytearray:
-    """Return the line that *start* begins; of one that is too long, only so much that it cannot be parsed."""
-    line = bytearray(start)
-    size = len(line)
-    piece = start
-    while not piece.endswith(b"\n") and (piece := file.readline(limits.LONG_RECORD_BYTES)):
-        size += len(piece)
-        if size <= limits.RECORD_BYTES:
-            line += piece
-        else:
-            line = line[:1]
-    tally.size += size - len(start)
-    return line
 
 
 def _parse(line: bytes | bytearray) -> Record | None:
@@ -143,42 +147,23 @@ def _head_and_tail(line: memoryview, start: int, stop: int) -> Iterator[memoryvi
     """
     if block := _WHOLE_TAG.search(line, start, stop):
         stop = block.start()
-    if stop - start <= limits.STRING_HEAD_BYTES + limits.STRING_TAIL_BYTES:
+    after_head, before_tail = start + 40 * 1024, stop - 20 * 1024
+    if before_tail <= after_head:
         yield line[start:stop]
         return
-    head = _BORDER.search(
-        line, start + limits.STRING_HEAD_BYTES, start + limits.STRING_HEAD_BYTES + limits.STRING_CUT_BYTES
-    )
-    tail = _BORDER.search(
-        line, stop - limits.STRING_TAIL_BYTES, stop - limits.STRING_TAIL_BYTES + limits.STRING_CUT_BYTES
-    )
+    head, tail = (_BORDER.search(line, place, place + 1024) for place in (after_head, before_tail))
     if head and tail:
         yield line[start : head.start()]
         yield _ELLIPSIS
         yield line[tail.start() : stop]
 
 
-def _decompressed(path: Path, file: BinaryIO) -> BinaryIO:
-    """Return the content of the zstd file *path*, open as *file*: a file without a name, gone when it is closed.
-
-    Codex compresses rollouts that nobody has touched for a week.
+def _unpack(path: Path, file: BinaryIO, out: BinaryIO) -> None:
+    """Write what the zstd file *path*, open as *file*, holds to *out*: Codex compresses rollouts after a week.
 
     Raises:
         TranscriptUnreadable: it is broken or too large, or nothing here decompresses it.
     """
-    import tempfile  # not for hooks, as below
-
-    out = cast("BinaryIO", tempfile.TemporaryFile())  # noqa: SIM115  (who reads it closes it)
-    try:
-        _unpack(path, file, out)
-    except BaseException:
-        out.close()
-        raise
-    out.seek(0)
-    return out
-
-
-def _unpack(path: Path, file: BinaryIO, out: BinaryIO) -> None:
     try:
         zstd = import_module("compression.zstd")  # of Python 3.14
     except ImportError:

@@ -6,9 +6,7 @@ And the files of a patch, by which Codex and others edit.
 from __future__ import annotations
 
 import re
-from functools import cache
 
-from memtool.capture import limits
 from memtool.text.languages import mentioned
 
 MARK = "[…]"  # stands for what was left out
@@ -191,16 +189,11 @@ def shorten(text: str, limit: int, *, tail: float = 0.35) -> str:
         return text
     room = limit - len(MARK) - 2
     end = int(room * tail)
-    return f"{_whole_words(text[: room - end], last=True)}\n{MARK}\n{_whole_words(text[-end:], last=False)}"
-
-
-def _whole_words(text: str, *, last: bool) -> str:
-    """Return *text* without the part of a word at its last, or first, end. What has no words is left as it is."""
-    if last:
-        cut = max(text.rfind(" ", -40), text.rfind("\n", -40))
-        return text[:cut].rstrip() if cut > 0 else text
-    places = [place for mark in " \n" if (place := text.find(mark, 0, 40)) >= 0]
-    return text[min(places) :].lstrip() if places else text
+    first, last = text[: room - end], text[-end:]  # without a part of a word, where there are words
+    cut = max(first.rfind(" ", -40), first.rfind("\n", -40))
+    first = first[:cut].rstrip() if cut > 0 else first
+    places = [place for mark in " \n" if (place := last.find(mark, 0, 40)) >= 0]
+    return f"{first}\n{MARK}\n{last[min(places) :].lstrip() if places else last}"
 
 
 def _without_blocks(text: str, tags: tuple[str, ...]) -> str:
@@ -209,7 +202,7 @@ def _without_blocks(text: str, tags: tuple[str, ...]) -> str:
         return text
     kept, end = [], 0
     unclosed: set[str] = set()
-    for match in _opening(tags).finditer(text):
+    for match in re.finditer(rf"<({'|'.join(tags)}|{_OF_MEMORIES})(?:\s[^<>]{{0,500}})?>", text):
         tag = match[1]
         if match.start() < end or tag in unclosed:
             continue
@@ -220,11 +213,6 @@ def _without_blocks(text: str, tags: tuple[str, ...]) -> str:
             kept.append(text[end : match.start()])
             end = close + len(f"</{tag}>")
     return "".join([*kept, text[end:]])
-
-
-@cache
-def _opening(tags: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile(rf"<({'|'.join(tags)}|{_OF_MEMORIES})(?:\s[^<>]{{0,500}})?>")
 
 
 def patch_in(command: str) -> str:
@@ -250,4 +238,4 @@ def edits_in_patch(patch: str) -> list[tuple[str, str, str]]:
         for line in patch[match.end() : end].split("\n"):
             if line[:1] in ("-", "+"):
                 (gone if line[0] == "-" else new).append(line[1:])
-    return [(file, "\n".join(gone), "\n".join(new)) for file, (gone, new) in list(edits.items())[: limits.PATCH_FILES]]
+    return [(file, "\n".join(gone), "\n".join(new)) for file, (gone, new) in list(edits.items())[:100]]
