@@ -61,13 +61,13 @@ def command(
     if once and was_run(session.work, wanted):
         output.say(f"{wanted} is already consolidated.")
         return
-    from memtool.consolidate.run import RunParts, apply_review, consolidate
+    from memtool.consolidate.run import apply_review, consolidate
 
     if apply_choices:
         outcome = apply_review(session.work, wanted)
     else:
         is_asked = session.work.settings.consolidate.review == "ask" if review is None else review
-        outcome = consolidate(session.work, wanted, RunParts(tidy=not only_facts, review=is_asked), dry=dry_run)
+        outcome = consolidate(session.work, wanted, tidy=not only_facts, review_first=is_asked, dry=dry_run)
     if session.emits(_answer(session, outcome, dry=dry_run)):
         return
     _print(session, outcome, dry=dry_run)

@@ -38,7 +38,6 @@ from memtool.workspace import Workspace
 
 PURPOSE = "facts"
 _ROLES = (DECISION, RULE, FIX, FINDING)  # of lines that a fact may be made of
-_FEW = 2  # words that two clauses share at least, to be about the same
 _CLAUSE = re.compile(r"→|[;；。，]|[,.]\s")
 _CATEGORIES = ("decision", "preference", "architecture", "configuration", "code", "bug", "project")
 
@@ -80,8 +79,8 @@ def _of_project(
     if not lines or asked.get(project) == mark:
         return []
     held = [stored.fact for stored in book if stored.project == project and stored.is_current(work)]
-    newest = sorted(held, key=lambda fact: fact.timestamp)[-limits.MOST_KNOWN :]
-    known = [f"KNOWN [{fact.subject}] {shortened(fact.fact, limits.WIDEST_LINE)}" for fact in newest]
+    newest = sorted(held, key=lambda fact: fact.timestamp)[-30:]
+    known = [f"KNOWN [{fact.subject}] {shortened(fact.fact, limits.LONGEST_FACT)}" for fact in newest]
     settings, request = work.settings, _request_for(known, lines, secrets.token_hex(8))
     chain = Chain(settings.llm, settings.keys, CallLog(work.vault, settings.llm.daily_tokens), Clock(work.now))
     outcome = chain.complete(request, partial(read_answer, lines=lines), purpose=PURPOSE)
@@ -95,13 +94,13 @@ def _of_project(
 def named_lines(sessions: Sequence[SessionView]) -> list[NamedLine]:
     """Return the lines of *sessions* that a model is shown: of the newest ones, as many as there is room for."""
     shown: list[NamedLine] = []
-    room = limits.COLUMNS
+    room = 16_000  # columns
     for number in range(len(sessions), 0, -1):
         view = sessions[number - 1]
         for line in view.lines:
             if line.role not in _ROLES or line.author not in (USER, AGENT):
                 continue
-            room -= min(limits.WIDEST_LINE, width(line.text)) + 20
+            room -= min(limits.LONGEST_FACT, width(line.text)) + 20
             if room < 0:
                 break
             shown.append(NamedLine(f"S{number}.{line.number}", view, line))
@@ -112,11 +111,11 @@ def _request_for(known: Sequence[str], lines: Sequence[NamedLine], code: str) ->
     """Return the request for the facts of *lines*; *code* is random: no line can forge the marker."""
     rows = [*known]
     for name, view, line in lines:
-        text = shortened(one_line(line.text), limits.WIDEST_LINE)
+        text = shortened(one_line(line.text), limits.LONGEST_FACT)
         rows.append(f"{name} ({view.date[:10]}, {line.role}, {line.author}): {text}")
     marked = "\n".join([f"=== {code} ===", *rows, f"=== {code} ==="])
     prompt = f"The lines stand between the two lines `=== {code} ===`.\n{marked}\nAnswer with the JSON object."
-    return Request(agent_text("facts-of-a-project"), prompt, limits.ANSWER_TOKENS)
+    return Request(agent_text("facts-of-a-project"), prompt, max_tokens=1_000)
 
 
 def read_answer(answer: str, lines: Sequence[NamedLine]) -> list[Proposal]:
@@ -125,8 +124,8 @@ def read_answer(answer: str, lines: Sequence[NamedLine]) -> list[Proposal]:
     Raises:
         ProviderFailed: it has not the form that was asked for.
     """
-    answer = answer[: limits.LONGEST_ANSWER]
-    for start in islice(re.finditer(r"\{", answer), limits.MOST_OBJECTS):
+    answer = answer[:50_000]
+    for start in islice(re.finditer(r"\{", answer), 20):
         with suppress(ValueError, RecursionError):
             facts = json.JSONDecoder().raw_decode(answer, start.start())[0].get("facts")
             if isinstance(facts, list) and all(map(_is_fact, facts)):
@@ -151,7 +150,10 @@ def _proposals(facts: Sequence[Mapping[str, Any]], lines: Mapping[str, NamedLine
         is_supported = 0 < len(claim) <= limits.LONGEST_FACT and _is_supported(claim, ground) and _agree(said, claim)
         if not (named and is_supported and _is_named(subject, claim, ground)):
             continue
-        whole = _with_reason(claim, why) if why and _is_supported(why, ground) else claim
+        whole = claim
+        if why and _is_supported(why, ground):
+            end, gap = ("。", "") if any(map(is_unspaced, claim)) else (".", " ")
+            whole = f"{claim.rstrip('.。')}{end}{gap}{why[0].upper()}{why[1:].rstrip('.。')}{end}"
         text = whole if len(whole) <= limits.LONGEST_FACT else claim
         author = USER if all(each.line.author == USER for each in named) else AGENT
         spans = tuple(dict.fromkeys(each.view.span(each.line) for each in reversed(named)))
@@ -167,7 +169,7 @@ def _agree(said: Sequence[str], claim: str) -> bool:
     clauses = [(_content(clause), _denies(clause)) for line in said for clause in _CLAUSE.split(line)]
     for clause in _CLAUSE.split(claim):
         shared = [(len(_content(clause) & those), denies) for those, denies in clauses]
-        least = max(_FEW, max(shared)[0] / 2)
+        least = max(2, max(shared)[0] / 2)  # words that clauses about one thing share
         like = {denies for count, denies in shared if count >= least}
         if like and _denies(clause) not in like:
             return False
@@ -194,9 +196,3 @@ def _is_named(subject: str, claim: str, ground: Ground) -> bool:
     terms = content_terms(subject)
     is_short = len(subject) <= limits.LONGEST_FACT // 3 and not unfounded(subject, ground.said)
     return is_short and bool(words(subject) & words(claim)) and 2 * sum(map(ground.has, terms)) >= len(terms)
-
-
-def _with_reason(claim: str, why: str) -> str:
-    """Return *claim* and *why* as two sentences."""
-    end, gap = ("。", "") if any(map(is_unspaced, claim)) else (".", " ")
-    return f"{claim.rstrip('.。')}{end}{gap}{why[0].upper()}{why[1:].rstrip('.。')}{end}"

@@ -15,7 +15,6 @@ from contextlib import suppress
 from functools import partial
 from typing import Literal, NamedTuple, TypeAlias, TypeVar
 
-from memtool.consolidate import limits
 from memtool.errors import MemtoolError
 from memtool.memory.fact_book import FactBook, Span, session_of_span
 from memtool.text.frontmatter import plain_fields, split_front_matter
@@ -82,18 +81,13 @@ def read_sessions(vault: Vault, *, folder: str = SESSIONS) -> list[SessionView]:
     names: list[str] = []
     with suppress(OSError, MemtoolError):
         names = os.listdir(vault.path(folder))  # noqa: PTH208  (names only)
-    refs = (f"{folder}/{name}" for name in names if name.endswith(".md") and not name.startswith("."))
-    found = [view for ref in refs if (view := _read(vault, ref))]
+    found: list[SessionView] = []
+    for ref in (f"{folder}/{name}" for name in names if name.endswith(".md") and not name.startswith(".")):
+        with suppress(OSError, MemtoolError):
+            text, _ = read_text(vault.path(ref))
+            if plain_fields(split_front_matter(text)[0] or "").get("status", "").casefold() != "archived":
+                found.append(SessionView(ref, parse_session(text)))
     return sorted(found, key=lambda view: (view.date, view.id))
-
-
-def _read(vault: Vault, ref: str) -> SessionView | None:
-    with suppress(OSError, MemtoolError):
-        text, _ = read_text(vault.path(ref))
-        fields = plain_fields(split_front_matter(text)[0] or "")
-        if fields.get("status", "").casefold() != "archived":
-            return SessionView(ref, parse_session(text))
-    return None
 
 
 class Proposal(NamedTuple):
@@ -147,7 +141,7 @@ def proposals_of(sessions: Sequence[SessionView], *, only_rules: Container[str] 
         for line in view.lines
         if (line.role == RULE or view.id not in only_rules) and (found := _proposal(view, line))
     )
-    return [_one(group) for group in grouped(proposals, lambda one: one.text, lambda one: one.project)]
+    return [_joined(group) for group in grouped(proposals, lambda one: one.text, lambda one: one.project)]
 
 
 def _proposal(view: SessionView, line: Line) -> Proposal | None:
@@ -162,9 +156,12 @@ def _proposal(view: SessionView, line: Line) -> Proposal | None:
 
 
 def _bare(text: str) -> str:
-    """Return *text* without the quotation marks around all of it; of a chosen option, that option first."""
+    """Return *text* without the quotation marks around all of it; of a chosen option, that option first.
+
+    A question of up to 12 columns only names its option, such as "option 2" or 方案二.
+    """
     if match := re.fullmatch(rf"“([^“”]+)”{ARROW}(.+)", text):
-        return match[2] if width(match[1]) <= limits.WIDEST_CHOICE else f"{match[2]} (“{match[1]}”)"
+        return match[2] if width(match[1]) <= 12 else f"{match[2]} (“{match[1]}”)"
     quoted = re.fullmatch(r"“([^“”]+)”", text)
     return quoted[1] if quoted else text
 
@@ -182,7 +179,7 @@ def grouped(items: Iterable[T], text_of: Callable[[T], str], place_of: Callable[
     return [group for _, _, group in groups]
 
 
-def _one(group: Sequence[Proposal]) -> Proposal:
+def _joined(group: Sequence[Proposal]) -> Proposal:
     newest = max(group, key=lambda proposal: (proposal.author == USER, proposal.at))
     spans = tuple(dict.fromkeys(span for proposal in group for span in proposal.spans))
     confidence = _surer(newest.confidence, len({span.session for span in spans}) - 1)
@@ -197,7 +194,7 @@ def _surer(confidence: float, more: int) -> float:
 def quotation(spans: Sequence[Span]) -> str:
     """Return the newest of *spans* for a reader, with its place."""
     newest = spans[-1]
-    return f'"{shortened(newest.text, limits.WIDEST_QUOTE)}" ({newest.place or newest.source})'
+    return f'"{shortened(newest.text, 160)}" ({newest.place or newest.source})'
 
 
 def fact_of(proposal: Proposal, fact_id: str, language: str) -> Fact:

@@ -14,7 +14,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import accumulate
 
-from memtool.consolidate import limits
 from memtool.consolidate.proposals import LEAST_SESSIONS, SessionView, Written, grouped
 from memtool.consolidate.review import FOLDER
 from memtool.consolidate.week import Week
@@ -135,7 +134,7 @@ def _days(entries: Mapping[dt.date, Sequence[DailyEntry]], sessions: Sequence[Se
         return
     yield "```text"
     for day, count in edits.items():
-        bar = "█" * round(limits.BAR * count / most) if most else ""
+        bar = "█" * round(20 * count / most) if most else ""
         held = sum(view.date[:10] == day.isoformat() for view in sessions)
         yield f"{day.isoformat()}  {count:4}  {held:3}  {bar}".rstrip()
     yield "```"
@@ -144,7 +143,7 @@ def _days(entries: Mapping[dt.date, Sequence[DailyEntry]], sessions: Sequence[Se
 def _files(entries: Mapping[dt.date, Sequence[DailyEntry]]) -> Iterator[str]:
     """Give the files that were edited most, with how often."""
     counts = Counter((entry.project, file) for own in entries.values() for entry in own for file in entry.files)
-    for (project, file), count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))[: limits.MOST_FILES]:
+    for (project, file), count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:10]:
         yield f"- {f'**{project}** ' if project else ''}`{file}` ({count})"
 
 
@@ -159,24 +158,23 @@ def _topics(sessions: Sequence[SessionView]) -> Iterator[str]:
 def shared_section(book: FactBook, work: Workspace) -> str:
     """Return the section of rules and decisions that hold in two projects or more."""
     held = [stored for stored in _holding(book, work, "preference", "decision") if stored.project]
-    lines = list(_shared(held))
+    groups = grouped(held, lambda stored: stored.fact.fact, lambda _: "")
+    places = [(group[0], sorted({stored.project for stored in group})) for group in groups]
+    lines = [_line(stored, ", ".join(projects)) for stored, projects in places if len(projects) > 1]
     return _part(labels("facts", work.language)["ways"], lines) if lines else ""
 
 
-def _shared(held: Sequence[StoredFact]) -> Iterator[str]:
-    for group in grouped(held, lambda stored: stored.fact.fact, lambda _: ""):
-        if len(projects := {stored.project for stored in group}) > 1:
-            yield _line(group[0], ", ".join(sorted(projects)))
-
-
 def project_section(book: FactBook, project: str, sessions: Sequence[SessionView], work: Workspace) -> str:
-    """Return the section of the decisions and rules that hold in *project*, and of the commands that prove."""
+    """Return the section of the decisions and rules of *project*, and of the commands that passed in most sessions."""
     names = labels("session", work.language)
     parts = []
     for name, category in (("decisions", "decision"), ("rules", "preference")):
         held = [stored for stored in _holding(book, work, category) if stored.project == project]
-        parts += [_part(names[name], [_line(stored) for stored in held[: limits.MOST_OF_A_KIND]])] if held else []
-    if commands := _proving(sessions):
+        parts += [_part(names[name], [_line(stored) for stored in held[:6]])] if held else []
+    passed = Counter(line for view in sessions for line in {each.text for each in view.lines if each.role == COMMAND})
+    last = {each.text: view.date for view in sessions for each in view.lines if each.role == COMMAND}
+    often = [command for command, count in passed.items() if count >= LEAST_SESSIONS]
+    if commands := sorted(often, key=lambda each: (passed[each], last[each], each), reverse=True)[:3]:
         parts.append(_part(names["commands"], [f"- `{command}`" for command in commands]))
     return "\n\n".join(parts)
 
@@ -191,22 +189,10 @@ def _line(stored: StoredFact, *about: str) -> str:
     return f"- {stored.fact.fact} ({', '.join([*about, stored.fact.timestamp[:10]])})"
 
 
-def _proving(sessions: Sequence[SessionView]) -> list[str]:
-    """Return the commands that passed in most of *sessions*, and last, if in more than one."""
-    passed = Counter(line for view in sessions for line in {each.text for each in view.lines if each.role == COMMAND})
-    last = {each.text: view.date for view in sessions for each in view.lines if each.role == COMMAND}
-    often = [command for command, count in passed.items() if count >= LEAST_SESSIONS]
-    return sorted(often, key=lambda command: (passed[command], last[command], command), reverse=True)[
-        : limits.MOST_COMMANDS
-    ]
-
-
 def _part(title: str, lines: Sequence[str]) -> str:
-    """Return as many of *lines*, from the first on, as there is room for."""
+    """Return as many of *lines*, from the first on, as 1,000 characters hold."""
     ends = accumulate(len(line) + 1 for line in lines)
-    return f"## {title}\n\n" + "\n".join(
-        line for line, end in zip(lines, ends, strict=True) if end <= limits.LONGEST_SECTION
-    )
+    return f"## {title}\n\n" + "\n".join(line for line, end in zip(lines, ends, strict=True) if end <= 1_000)
 
 
 class ChangeLines:
@@ -265,7 +251,7 @@ class ChangeLines:
 
     def _read(self) -> Iterator[tuple[str, str, dict[str, str]]]:
         with suppress(OSError):
-            for row in read_state(self._path, largest=limits.LARGEST_CHANGES).split(b"\n") if self._path else ():
+            for row in read_state(self._path, largest=16 << 20).split(b"\n") if self._path else ():
                 with suppress(ValueError, RecursionError):
                     match json.loads(row):
                         case [str(line), str(fact_id), dict(moved)]:

@@ -61,9 +61,10 @@ def _faults(proposal: Proposal, redact: Callable[[str], str]) -> Iterator[str]:
     text = proposal.text
     if text != one_line(text) or len(text) > limits.LONGEST_FACT:
         yield f"it is not one claim of at most {limits.LONGEST_FACT} characters"
-    if width(text) < limits.SHORTEST_FACT:
+    if width(text) < 12:
         yield "it says too little"
-    if not _has_subject(text):
+    asked, arrow, _ = text.partition(ARROW)
+    if _names(frozenset(statement(asked).words)) < (_NAMING if arrow else 1):  # of an answer, the question before it
         yield "it does not say what it is about"
     if text.endswith(("?", "？", ":", "：")) or _CUT.search(text) or _REFERENCE.search(text):
         yield "it is a question, an option or a fragment"
@@ -78,12 +79,6 @@ def _faults(proposal: Proposal, redact: Callable[[str], str]) -> Iterator[str]:
         yield "a tool printed it, so it is neither a decision nor a preference"
     if not proposal.spans:
         yield "no words of a session support it"
-
-
-def _has_subject(text: str) -> bool:
-    """Return whether *text*, of an answer the question before it, names anything."""
-    asked, arrow, _ = text.partition(ARROW)
-    return _names(frozenset(statement(asked).words)) >= (_NAMING if arrow else 1)
 
 
 class _Known(NamedTuple):
@@ -121,7 +116,9 @@ class Judge:
         active = [known for known in self._known if known.fact.status == "active"]
         if old := next((known.fact for known in active if _is_about_same(proposal, claim, known)), None):
             return _in_place_of(proposal, old)
-        if rival := next((known.fact for known in active if _may_contradict(proposal, claim, known)), None):
+        said = words(proposal.text)
+        near = (known for known in active if len(said & known.words) >= max(2, min(len(said), len(known.words)) / 2))
+        if rival := next((each.fact for each in near if contradicts(claim, each.claim, in_one_place=True)), None):
             return Judged(proposal, "review", f"it seems to contradict '{rival.fact}'", rival.id)
         return Judged(proposal, "new")
 
@@ -207,12 +204,6 @@ def _names(said: frozenset[str]) -> float:
 
 def _without_values(said: frozenset[str]) -> frozenset[str]:
     return frozenset(word for word in said if not any(map(str.isdigit, word)))
-
-
-def _may_contradict(proposal: Proposal, claim: Claim, known: _Known) -> bool:
-    said = words(proposal.text)
-    shared = len(said & known.words)
-    return shared >= max(2, min(len(said), len(known.words)) / 2) and contradicts(claim, known.claim, in_one_place=True)
 
 
 def judge_all(work: Workspace, book: FactBook, proposals: Sequence[Proposal]) -> list[Judged]:
@@ -325,8 +316,14 @@ def weeks_to_review(vault: Vault) -> list[Week]:
 
 def _stored(vault: Vault, week: Week) -> list[Judged]:
     with suppress(OSError, ValueError, TypeError, KeyError, RecursionError):
-        rows = json.loads(read_state(_stored_path(vault, week), largest=limits.LARGEST_PROPOSALS))
-        return [Judged(_proposal(fields), fate, str(reason), str(other)) for fields, fate, reason, other in rows]
+        rows = json.loads(read_state(_stored_path(vault, week), largest=4 << 20))
+        return [
+            Judged(
+                Proposal(**fields | {"spans": tuple(Span(*map(str, span)) for span in fields["spans"])}),
+                fate, str(reason), str(other),
+            )
+            for fields, fate, reason, other in rows
+        ]  # fmt: skip
     return []
 
 
@@ -337,8 +334,3 @@ def _stored_path(vault: Vault, week: Week) -> Path:
 def _weeks(vault: Vault) -> list[Week]:
     names = (path.stem.removeprefix("proposals-") for path in vault.state_path.glob("proposals-*.json"))
     return [Week(int(name[:4]), int(name[6:])) for name in names if _WEEK.fullmatch(name)]
-
-
-def _proposal(fields: dict[str, object]) -> Proposal:
-    spans = tuple(Span(*map(str, span)) for span in fields.pop("spans"))  # type: ignore[attr-defined]
-    return Proposal(**fields, spans=spans)  # type: ignore[arg-type]

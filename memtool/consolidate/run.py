@@ -14,16 +14,16 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
 
 from memtool.capture.daily_lines import is_ours
-from memtool.consolidate import limits, report, review
-from memtool.consolidate.archiving import Move, move_to_archive, relinked
+from memtool.consolidate import report, review
+from memtool.consolidate.archiving import move_to_archive, relinked
 from memtool.consolidate.model import proposals_by_model
 from memtool.consolidate.proposals import (
     ARCHIVE,
@@ -56,12 +56,11 @@ from memtool.vault.facts import change as change_facts, update_facts
 from memtool.vault.marks import with_generated
 from memtool.vault.memory import AGENT
 from memtool.vault.sessions import Line
-from memtool.vault.todos import close_todo, find_todos
+from memtool.vault.todos import Todo, close_todo, find_todos
 from memtool.workspace import Workspace
 
 MEMORY = "MEMORY.md"
 _DAY = re.compile(r"(\d{4}-\d{2}-\d{2})(?:\.memtool)?\.md")
-_LEAST_WORDS = 3  # of an open item that a session may close
 _COMMIT = "commit: "
 
 Change = Callable[[str | None], str | None]  # from the text of a file to a new one; None is no file, or no change
@@ -80,20 +79,16 @@ class Outcome:
     problems: list[str] = field(default_factory=list)
 
 
-class RunParts(NamedTuple):
-    """Which parts of the run are wanted; without *tidy* only facts are distilled."""
-
-    tidy: bool = True
-    review: bool = False  # proposals wait for a person
-
-
-def consolidate(work: Workspace, week: Week, parts: RunParts = RunParts(), *, dry: bool = False) -> Outcome:  # noqa: B008
+def consolidate(
+    work: Workspace, week: Week, *, tidy: bool = True, review_first: bool = False, dry: bool = False
+) -> Outcome:
     """Run the consolidation of *week*, and commit what it changed.
 
     Args:
         work: where.
         week: whose activity is reported; facts are distilled from all sessions up to its end.
-        parts: which of its parts.
+        tidy: whether the vault is tidied and the report written, too.
+        review_first: whether proposals wait for a person.
         dry: nothing is written; the outcome says what would be.
 
     Raises:
@@ -104,20 +99,20 @@ def consolidate(work: Workspace, week: Week, parts: RunParts = RunParts(), *, dr
         if not dry:
             refuse_unfinished_vault(work.vault.root)
         everything, book = read_sessions(work.vault), read_facts(work.vault)
-        outcome = Outcome(week, is_open=parts.review, problems=[*book.broken.values()])
+        outcome = Outcome(week, is_open=review_first, problems=[*book.broken.values()])
         sessions = [view for view in everything if view.date[:10] <= week.last.isoformat()]
         proposals = _proposed(work, outcome, book, sessions, dry=dry)
         outcome.judged = review.judge_all(work, book, [one for one in proposals if not book.is_broken(one.project)])
         run = _Run(work, book, outcome, dry=dry)
-        run.distil([one for one in outcome.judged if one.fate == "known" or not parts.review])
-        if parts.review:
+        run.distil([one for one in outcome.judged if one.fate == "known" or not review_first])
+        if review_first:
             run.leave_for_review(outcome.judged)
-        if parts.tidy:
+        if tidy:
             run.tidy(everything)
             run.tell(sessions)
         if not dry:
             run.finish()
-        if parts.tidy and not dry:
+        if tidy and not dry:
             keep_run(work, week, _subject(outcome), is_done=True)
         return outcome
 
@@ -210,7 +205,20 @@ class _Run:
     def tidy(self, sessions: Sequence[SessionView]) -> None:
         """Close open items that were done, move old notes to the archive, and write the sections of what is left."""
         for ref in self._refs("areas/projects/*/todos.md"):
-            self._close(ref, [view for view in sessions if view.project == ref.split("/")[2]])
+            own = [view for view in sessions if view.project == ref.split("/")[2]]
+            done: list[tuple[Todo, str]] = []
+
+            def closed(text: str | None, own: Sequence[SessionView] = own, done: list[tuple[Todo, str]] = done) -> str:
+                done[:] = done_items(text or "", own)
+                for item, session in done:
+                    text = close_todo(text or "", item.line, session, self._work.language)
+                return text or ""
+
+            def say(done: Sequence[tuple[Todo, str]] = done) -> None:
+                for item, session in done:
+                    self._lines.say("closed", item.task, session)
+
+            self._write({ref: closed}, say)
         self.write_sections(self._archive(sessions))
 
     def write_sections(self, sessions: Sequence[SessionView]) -> None:
@@ -221,7 +229,10 @@ class _Run:
             own = [view for view in sessions if view.project == name]
             bodies[ref] = report.project_section(self._book, name, own, self._work)
         for ref, body in bodies.items():
-            new = partial(_with_section, body=body)
+
+            def new(text: str | None, body: str = body) -> str | None:
+                return None if text is None else with_generated(text, body)
+
             self._write({ref: new}, partial(self._lines.say, "section", ref))
 
     def tell(self, sessions: Sequence[SessionView]) -> None:
@@ -243,7 +254,7 @@ class _Run:
         outcome = self._outcome
         if outcome.written:
             with alone(self._vault):
-                why = "\n".join(f"- {line}" for line in outcome.changes[: limits.MOST_CHANGES])
+                why = "\n".join(f"- {line}" for line in outcome.changes[:20])  # the report has all
                 outcome.kept = commit(self._vault, list(outcome.written), "consolidate", _subject(outcome), why)
         try:
             commit_noted(self._vault, f"consolidate: {outcome.week}: what was left by a run that was cut off")
@@ -267,40 +278,27 @@ class _Run:
         """The files that the user has changed and not committed."""
         return edited_by_hand(self._vault)
 
-    def _close(self, ref: str, sessions: Sequence[SessionView]) -> None:
-        found: list[Closed] = []
-
-        def closed(text: str | None) -> str | None:
-            found[:] = done_items(text or "", sessions)
-            for item in found:
-                text = close_todo(text or "", item.line, item.source, self._work.language)
-            return text
-
-        def say() -> None:
-            for item in found:
-                self._lines.say("closed", item.task, item.source)
-
-        self._write({ref: closed}, say)
-
     def _archive(self, sessions: Sequence[SessionView]) -> list[SessionView]:
         """Move old notes, none of them of a later week, to the archive, and return the *sessions* that are left."""
         settings, daily = self._work.settings, self._vault.daily
-        first_session = self._oldest(settings.consolidate.sessions_days)
-        first_daily = self._oldest(settings.consolidate.daily_days)
-        moves = old_sessions(sessions, first_session, kept=settings.recall.sessions)
-        gone = {move.source for move in moves}
+        gone = old_sessions(sessions, self._oldest(settings.consolidate.sessions_days), kept=settings.recall.sessions)
         left = [view for view in sessions if view.ref not in gone]
         ids = {name for view in left for name in (view.id, view.name)}
         names = [ref.rpartition("/")[2] for ref in self._refs(f"{daily}/*.md")]
-        dailies = [move for move in old_dailies(names, first_daily, folder=daily) if self._may_go(move.source, ids)]
+        old = [f"{daily}/{name}" for name in old_dailies(names, self._oldest(settings.consolidate.daily_days))]
+        dailies = [ref for ref in old if self._may_go(ref, ids)]
         days = {view.ref: view.date[:10] for view in sessions}
-        dated = {move.source: days.get(move.source) or Path(move.source).name[:10] for move in (*moves, *dailies)}
+        dated = {ref: days.get(ref) or Path(ref).name[:10] for ref in (*gone, *dailies)}
         with nullcontext() if self._dry else alone(self._vault):  # who commits in between would commit half of it
-            if dated:
-                self._relink([Path(move.source).stem for move in moves], {move.source for move in dailies})
+            if dated:  # the daily notes link to the archived sessions; those that go themselves, from there
+                leave = partial(relinked, archived=[Path(ref).stem for ref in gone])
+                self._write({
+                    ref: partial(leave, was=was, goes=was or ref in dailies)
+                    for folder, was in {daily: False, f"archive/{daily}": True}.items()
+                    for ref in self._refs(f"{folder}/*.md")
+                })  # fmt: skip
             self._lines.note_moves(dated)
-            moved = self._move_notes([*moves, *dailies])
-        self._lines.say_moves({move.source: dated[move.source] for move in moved})
+            self._lines.say_moves({ref: dated[ref] for ref in (dated if self._dry else self._moved(dated))})
         return left
 
     def _oldest(self, days: int) -> str:
@@ -319,24 +317,14 @@ class _Run:
             return is_ours(self._vault, ref) and not is_listed
         return True
 
-    def _relink(self, archived: Sequence[str], leaving: set[str]) -> None:
-        """Let the daily notes link to the *archived* sessions; those that are *leaving* themselves from there."""
-        self._write({
-            ref: partial(relinked, archived=archived, was=was, goes=was or ref in leaving)
-            for folder, was in {self._vault.daily: False, f"archive/{self._vault.daily}": True}.items()
-            for ref in self._refs(f"{folder}/*.md")
-        })  # fmt: skip
-
-    def _move_notes(self, moves: Sequence[Move]) -> list[Move]:
-        """Move notes, and return those *moves* that were done or would be."""
-        if self._dry or not moves:
-            return list(moves)
-        self.before_writing([ref for move in moves for ref in move])
+    def _moved(self, refs: Collection[str]) -> list[str]:
+        """Move the notes *refs* to the archive, and return those that could be moved."""
+        self.before_writing([each for ref in refs for each in (ref, f"archive/{ref}")])
         done = []
-        for move in moves:
-            with self._problems(move.source):
-                move_to_archive(self._vault, move, self.before_writing)
-                done.append(move)
+        for ref in refs:
+            with self._problems(ref):
+                move_to_archive(self._vault, ref, self.before_writing)
+                done.append(ref)
         return done
 
     def _write(self, new: Mapping[str, Change], say: Callable[[], None] = lambda: None) -> None:
@@ -344,7 +332,10 @@ class _Run:
         texts: dict[str, tuple[str, str | None]] = {}
         for ref, changed in new.items():
             with self._problems(ref):
-                before, expected = self._read(ref)
+                try:
+                    before, expected = files.read_text(self._vault.path(ref))
+                except FileNotFoundError:
+                    before, expected = None, None
                 text = changed(before)
                 if text is not None and text != before:
                     texts[ref] = (text, expected)
@@ -355,13 +346,6 @@ class _Run:
             for ref, (text, expected) in texts.items():
                 with self._problems(ref), self._vault.lock():
                     files.replace(self._vault.path(ref), text, expected=expected)
-
-    def _read(self, ref: str) -> tuple[str | None, str | None]:
-        """Return the text of the file *ref* and its hash; None for both without a file."""
-        try:
-            return files.read_text(self._vault.path(ref))
-        except FileNotFoundError:
-            return None, None
 
     @contextmanager
     def _problems(self, ref: str) -> Iterator[None]:
@@ -375,56 +359,43 @@ class _Run:
         return sorted(path.relative_to(self._vault.root).as_posix() for path in self._vault.root.glob(pattern))
 
 
-def _with_section(text: str | None, body: str) -> str | None:
-    return None if text is None else with_generated(text, body)
-
-
 def _subject(outcome: Outcome) -> str:
     facts = sum(judged.fate in ("new", "supersedes") for judged in outcome.judged)
     named = counted(facts, "proposal" if outcome.is_open else "fact")
     return f"{outcome.week}: {named}, {counted(len(outcome.changes), 'change')}"
 
 
-def old_sessions(sessions: Sequence[SessionView], oldest: str, *, kept: int) -> list[Move]:
+def old_sessions(sessions: Sequence[SessionView], oldest: str, *, kept: int) -> list[str]:
     """Return the sessions before the day *oldest*; the newest *kept* of each project stay, for its next start."""
     by_project: dict[str, list[SessionView]] = {}
     for view in sorted(sessions, key=lambda view: (view.date, view.id), reverse=True):
         by_project.setdefault(view.project, []).append(view)
-    old = [view for views in by_project.values() for view in views[kept:] if view.date and view.date[:10] < oldest]
-    return [Move(view.ref, f"archive/{view.ref}") for view in sorted(old, key=lambda view: view.ref)]
+    old = (view for views in by_project.values() for view in views[kept:] if view.date and view.date[:10] < oldest)
+    return sorted(view.ref for view in old)
 
 
-def old_dailies(names: Iterable[str], oldest: str, *, folder: str) -> list[Move]:
-    """Return the daily notes among the file *names* of *folder* of days before the day *oldest*."""
-    old = sorted(name for name in names if (match := _DAY.fullmatch(name)) and match[1] < oldest)
-    return [Move(f"{folder}/{name}", f"archive/{folder}/{name}") for name in old]
+def old_dailies(names: Iterable[str], oldest: str) -> list[str]:
+    """Return the daily notes among the file *names* of days before the day *oldest*."""
+    return sorted(name for name in names if (match := _DAY.fullmatch(name)) and match[1] < oldest)
 
 
-class Closed(NamedTuple):
-    """An open item on a *line* of a task list that the session *source* says was done."""
+def done_items(todos: str, sessions: Sequence[SessionView]) -> list[tuple[Todo, str]]:
+    """Return the open items of the task list *todos* that a session did, with its id.
 
-    line: int
-    task: str
-    source: str
-    evidence: str
-
-
-def done_items(todos: str, sessions: Sequence[SessionView]) -> list[Closed]:
-    """Return the open items of the task list *todos* that a session did, by its commits or what it says was done.
-
-    The sentence holds half of an item's words, and nearly all of them together with the prompt that it answers.
+    Its commits say so, or what it says was done: a sentence that holds half of an item's words, and nearly all of them
+    together with the prompt that it answers.
     """
-    done = [(view.id, text, words(text), words(f"{asked} {text}")) for view in sessions for asked, text in _done(view)]
+    done = [(view.id, words(text), words(f"{asked} {text}")) for view in sessions for asked, text in _done(view)]
     found = []
     for todo in find_todos(todos):
         wanted = words(todo.task)
-        if todo.is_open and len(wanted) >= _LEAST_WORDS:
+        if todo.is_open and len(wanted) > 2:  # of fewer words, too much would be taken for it
             fitting = (
-                Closed(todo.line, todo.task, session_id, text)
-                for session_id, text, own, around in done
+                session_id
+                for session_id, own, around in done
                 if is_said(wanted, [own], HALF) and is_said(wanted, [around], NEARLY_ALL)
             )
-            found += [closed] if (closed := next(fitting, None)) else []
+            found += [(todo, session_id) for session_id in islice(fitting, 1)]
     return found
 
 

@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-from memtool.consolidate import limits
 from memtool.errors import Busy, MemtoolError, NotWritable, UsageError
 from memtool.named_tuple import NamedTuple
 from memtool.vault.layout import find_state_folder
@@ -88,14 +87,12 @@ class LastRun(NamedTuple):
 def read_run(work: Workspace) -> LastRun | None:
     """Return the last run on this machine; None if there was none."""
     folder = _folder(work)
-    return read_record(folder / _RUN, LastRun(), largest=limits.LARGEST_RUN) if folder else None
+    return read_record(folder / _RUN, LastRun(), largest=4_096) if folder else None
 
 
 def keep_run(work: Workspace, week: Week, said: str, *, is_done: bool) -> None:
     """Remember how the run of *week* ended. If that fails, it is run again."""
-    run = LastRun(
-        str(week), work.now().isoformat(timespec="seconds"), is_done, " ".join(said.split())[: limits.LONGEST_RESULT]
-    )
+    run = LastRun(str(week), work.now().isoformat(timespec="seconds"), is_done, " ".join(said.split())[:300])
     keep(work, _RUN, json.dumps(run._asdict(), ensure_ascii=False))
 
 
@@ -114,7 +111,7 @@ def read_kept(work: Workspace, name: str) -> str:
     """Return the text that `keep` kept under *name*; empty if there is none."""
     folder = _folder(work)
     with suppress(OSError):
-        return read_state(folder / name, largest=limits.LARGEST_RUN).decode("utf-8", "replace") if folder else ""
+        return read_state(folder / name, largest=4_096).decode("utf-8", "replace") if folder else ""
     return ""
 
 
@@ -166,7 +163,7 @@ def the_only_run(work: Workspace, week: Week, *, dry: bool) -> Iterator[None]:
     """Keep other runs away, and remember it if this one fails: no one may be watching."""
     with ExitStack() as held:
         try:
-            held.enter_context(work.vault.lock("consolidate", timeout=limits.PATIENCE))
+            held.enter_context(work.vault.lock("consolidate", timeout=0.2))
         except Busy:
             raise Busy("another run of `memtool consolidate` is at work on this vault") from None
         except NotWritable:

@@ -17,7 +17,7 @@ from trees import Tree
 
 from memtool.capture import queue
 from memtool.capture.queue import Job
-from memtool.consolidate.run import RunParts, consolidate
+from memtool.consolidate.run import consolidate
 from memtool.consolidate.week import week_of
 from memtool.recall.hints import gather_hints
 from memtool.vault.layout import FACTS_FILE, open_vault
@@ -80,7 +80,7 @@ def given(tmp_path_factory: pytest.TempPathFactory, new_vault: Tree) -> Iterator
                 desk.queue.put(Job(session, str(path), event="SessionEnd", client=carrier.client))
         done = desk.drain()
         assert (len(done.captured), done.failed, done.parked) == (2 * len(carriers), (), ()), desk.told
-        consolidate(desk.work, week_of(desk.now.date()), RunParts(review=False))
+        consolidate(desk.work, week_of(desk.now.date()))
         gather_hints(vault)
         agent.index()
         blocks = [agent.start()]

@@ -5,7 +5,7 @@ from desk import NOW, Desk
 from session_notes import lines, write_note
 
 from memtool.consolidate.review import Choice, read_choices, review_ref, stored_proposals
-from memtool.consolidate.run import RunParts, apply_review, consolidate
+from memtool.consolidate.run import apply_review, consolidate
 from memtool.consolidate.week import week_of
 from memtool.errors import NoteNotFound, UsageError
 from memtool.vault.facts import Fact, parse_facts
@@ -19,7 +19,7 @@ RULES = ("always write table-driven tests", "提交之前始终运行 `pnpm test
 def reviewed(desk: Desk) -> Desk:
     for at, rule in enumerate(RULES):
         write_note(desk.vault, f"s{at}", *lines(rules=(rule,)))
-    consolidate(desk.work, WEEK, RunParts(review=True))
+    consolidate(desk.work, WEEK, review_first=True)
     return desk
 
 

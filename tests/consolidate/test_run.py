@@ -14,7 +14,7 @@ from desk import NOW, Desk
 from session_notes import lines, note_of
 from unprivileged import unprivileged
 
-from memtool.consolidate.run import RunParts, consolidate
+from memtool.consolidate.run import consolidate
 from memtool.consolidate.week import week_of
 from memtool.errors import Busy, HistoryFailed, NotWritable
 from memtool.git import tell
@@ -130,7 +130,7 @@ def test_a_week_parses_each_session_note_once(work: Workspace, monkeypatch: pyte
 
     monkeypatch.setattr("memtool.consolidate.proposals.parse_session", counting)
     monkeypatch.setattr("memtool.memory.fact_book.lines_of", lambda _: pytest.fail("a note was parsed again"))
-    consolidate(work, WEEK, RunParts(review=True))
+    consolidate(work, WEEK, review_first=True)
     assert sorted(parsed) == sorted({*parsed})
     assert len(parsed) == 5
 
@@ -144,11 +144,11 @@ def test_a_week_parses_each_facts_file_once_as_it_was_and_once_as_it_is(
     session(work.vault, "新", rules=("提交之前始终运行 `pnpm test`",))
     parsed: list[str] = []
 
-    def counting(text: str, _: str) -> JsonList:
+    def counting(text: str, name: str) -> JsonList:
         parsed.append(text)
-        return parse_list(text, "facts")
+        return parse_list(text, name)
 
-    monkeypatch.setattr(vault_facts, "_parse", counting)
+    monkeypatch.setattr(vault_facts, "parse_list", counting)
     parse_facts.cache_clear()
     consolidate(work, WEEK)
     assert len({*parsed}) == 5  # an empty area, three as they were, one as it is
@@ -509,9 +509,9 @@ def test_facts_of_another_tool_are_complained_of_in_their_lines(work: Workspace)
     path.write_text(f'{{"facts": [\n{{"id": "f-1", "fact": "端口是 9000", {said}}},\n{{"fact": "no id", {said}}}\n]}}')
     found = [(finding.kind, finding.id, finding.line, finding.sentence) for finding in verify(work)]
     assert found == [
-        ("broken", "f-1", 2, "'category' is a required property"),
-        ("broken", "", 3, "'category' is a required property"),
-        ("broken", "", 3, "'id' is a required property"),
+        ("broken", "f-1", 2, "'category' is missing"),
+        ("broken", "", 3, "'id' is missing"),
+        ("broken", "", 3, "'category' is missing"),
     ]
 
 
@@ -588,7 +588,7 @@ def _state(vault: Vault) -> dict[str, Any]:
 
 def test_facts_alone(work: Workspace) -> None:
     session(work.vault, "one", days_ago=100, rules=("always write table-driven tests",))
-    consolidate(work, WEEK, RunParts(tidy=False))
+    consolidate(work, WEEK, tidy=False)
     assert len(facts(work.vault)) == 1
     assert (work.vault.root / "sessions/one.md").exists()
     assert not (work.vault.root / "reports").exists()

@@ -9,7 +9,7 @@ from client_transcripts import answer, edit, prompt, write_transcript
 from desk import Desk
 
 from memtool.consolidate.review import stored_proposals
-from memtool.consolidate.run import RunParts, consolidate
+from memtool.consolidate.run import consolidate
 from memtool.consolidate.week import week_of
 from memtool.history.changes import find_change
 from memtool.history.undoing import undo
@@ -39,7 +39,7 @@ def hold(desk: Desk, *said: str) -> Path:
 
 
 def accept(desk: Desk) -> None:
-    consolidate(desk.work, week_of(desk.now.date()), RunParts())
+    consolidate(desk.work, week_of(desk.now.date()))
 
 
 def everything(desk: Desk) -> str:
@@ -135,7 +135,7 @@ def test_a_title_is_forgotten_with_its_note_its_lines_and_its_facts(desk: Desk) 
 def test_what_waits_for_a_review_is_forgotten_too(desk: Desk) -> None:
     hold(desk, f"Add the total to the invoice. {RULE}", "Round the total to cents in order.py, please.")
     week = week_of(desk.now.date())
-    consolidate(desk.work, week, RunParts(review=True))
+    consolidate(desk.work, week, review_first=True)
     assert [one.proposal.text for one in stored_proposals(desk.vault, week)] == [RULE]
     forget_line(desk, RULE)
     assert stored_proposals(desk.vault, week) == []
