@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from datetime import datetime
-from functools import cache
 from itertools import groupby
-from pathlib import Path
 from typing import NamedTuple
 
 from memtool.errors import BrokenVaultFile, NoteNotFound, UsageError
@@ -100,7 +99,11 @@ def _changes_in(repository: Repository, *paths: str) -> list[Change]:
     said = tell(root, "log", "-z", "--no-show-signature", f"--format=tformat:{'%x00'.join(_FIELDS)}")
     parts = said.split("\0")
     rows = [parts[at : at + len(_FIELDS)] for at in range(0, len(parts) - 1, len(_FIELDS))]
-    changes = list(_with_undone([_change(number, row) for number, row in enumerate(rows, 1)]))
+    changes, undone = [], dict[str, str]()
+    for change in (_change(number, row) for number, row in enumerate(rows, 1)):  # the newest first
+        if change.deed and change.undoes and change.commit not in undone:
+            undone.setdefault(change.undoes, change.commit)
+        changes.append(change._replace(undone_by=undone.get(change.commit, "")))
     if not paths:
         return changes
     named = set(tell(root, "log", "--no-show-signature", "--format=%H", "--", *paths).split())
@@ -109,7 +112,18 @@ def _changes_in(repository: Repository, *paths: str) -> list[Change]:
 
 def with_files(vault: Vault, changes: Sequence[Change]) -> list[Change]:
     """Return *changes* with the files of each; of a merge, those that came in by it."""
-    return [change._replace(files=files) for change, files in zip(changes, _files_of(vault.root, changes), strict=True)]
+    ids = "".join(f"{' '.join((change.commit, *change.parents[:1]))}\n" for change in changes)
+    options = ("-r", "--root", "--no-renames", "--name-status", "-z", "--stdin")
+    answer = ask(vault.root, "diff-tree", *options, stdin=ids.encode("ascii"), timeout=60.0)
+    words = iter(answer.out.split("\0"))
+    files: dict[str, list[ChangedFile]] = {change.commit: [] for change in changes}
+    commit = ""
+    for word in words:
+        if len(word) == 1:
+            files[commit].append(ChangedFile(_STATUSES.get(word, "changed"), next(words, "")))
+        elif word:
+            commit = word.split()[0]
+    return [change._replace(files=tuple(files[change.commit])) for change in changes]
 
 
 def find_change(vault: Vault, named: str = "") -> Change:
@@ -144,30 +158,6 @@ def _change(number: int, fields: Sequence[str]) -> Change:
         number, commit, tuple(parents.split()), datetime.fromisoformat(at), author, subject, reason,
         deed.split("\n")[-1], undoes.split("\n")[-1],
     )  # fmt: skip
-
-
-def _with_undone(changes: Sequence[Change]) -> Iterator[Change]:
-    """Yield *changes*, newest first, with `undone_by` set where a later commit undid them and was not itself undone."""
-    undone: dict[str, str] = {}
-    for change in changes:
-        if change.deed and change.undoes and change.commit not in undone:
-            undone.setdefault(change.undoes, change.commit)
-        yield change._replace(undone_by=undone.get(change.commit, ""))
-
-
-def _files_of(root: Path, changes: Sequence[Change]) -> Iterator[tuple[ChangedFile, ...]]:
-    ids = "".join(f"{' '.join((change.commit, *change.parents[:1]))}\n" for change in changes)
-    options = ("-r", "--root", "--no-renames", "--name-status", "-z", "--stdin")
-    answer = ask(root, "diff-tree", *options, stdin=ids.encode("ascii"), timeout=60.0)
-    words = iter(answer.out.split("\0"))
-    files: dict[str, list[ChangedFile]] = {change.commit: [] for change in changes}
-    commit = ""
-    for word in words:
-        if len(word) == 1:
-            files[commit].append(ChangedFile(_STATUSES.get(word, "changed"), next(words, "")))
-        elif word:
-            commit = word.split()[0]
-    yield from (tuple(files[change.commit]) for change in changes)
 
 
 class Origin(NamedTuple):
@@ -232,9 +222,18 @@ class _Sources:
     def __init__(self, ref: str, content: bytes) -> None:
         folder, _, name = ref.removeprefix("archive/").rpartition("/")
         self._own = name.removesuffix(".md") if folder == "sessions" else ""
-        self._facts: Sequence[tuple[int, int, Fact]] = ()
+        self._facts: list[tuple[int, int, Fact]] = []
+        of_items = (re.escape(form.strip()) for form in all_labels("todos")["session"])
+        self._patterns = (  # how a line names its session: a daily note's link, or its line without one, and an item
+            r"\.\./sessions/([^()\s/]+)\.md\)",
+            r"\(session ([^()\s]+)\)",
+            *(form.replace(r"\{\}", "([^()（）]+)") for form in of_items),
+        )
         if name == FACTS_FILE:
-            self._facts = _facts(content, ref)
+            with suppress(BrokenVaultFile):
+                file = parse_facts(content.decode("utf-8", "replace"), ref)
+                spans = zip(file.places, file.facts, strict=True)
+                self._facts = [(place.start_line, place.end_line, fact) for place, fact in spans]
         elif not self._own:
             note = parse_note(ref, content)
             sources = note.fields.get("sources") if isinstance(note, Note) else None
@@ -246,24 +245,5 @@ class _Sources:
         for first, last, fact in self._facts:
             if first <= number <= last:
                 return fact.source
-        named = next(filter(None, (re.search(pattern, text) for pattern in _patterns())), None)
+        named = next(filter(None, (re.search(pattern, text) for pattern in self._patterns)), None)
         return named[1] if named else self._own
-
-
-@cache
-def _patterns() -> tuple[str, ...]:
-    """Return how a line names its session: a daily note's link, or its line without a note, and an open item."""
-    of_items = (re.escape(form.strip()) for form in all_labels("todos")["session"])
-    return (
-        r"\.\./sessions/([^()\s/]+)\.md\)",
-        r"\(session ([^()\s]+)\)",
-        *(form.replace(r"\{\}", "([^()（）]+)") for form in of_items),
-    )
-
-
-def _facts(content: bytes, ref: str) -> list[tuple[int, int, Fact]]:
-    try:
-        file = parse_facts(content.decode("utf-8", "replace"), ref)
-    except BrokenVaultFile:
-        return []
-    return [(place.start_line, place.end_line, fact) for place, fact in zip(file.places, file.facts, strict=True)]

@@ -176,8 +176,12 @@ def commit_contents(
         HistoryFailed: git refuses; nothing is committed.
     """
     folder, head = repository.top, repository.head
-    rows = [f"{_entry_of(folder, name, content)}\t{name}" for name, content in contents.items()]
-    entries = os.fsencode("".join(f"{row}\0" for row in rows))
+    rows = [f"0 {'0' * 40}\t{name}\0" for name, content in contents.items() if content is None]
+    for name, content in contents.items():
+        if content is not None:
+            blob = tell(folder, "hash-object", "-w", f"--path={name}", "--stdin", stdin=content.data).strip()
+            rows.append(f"{content.mode} {blob}\t{name}\0")
+    entries = os.fsencode("".join(rows))
     with tempfile.TemporaryDirectory(prefix="memtool-index-") as aside:
         variables = {"GIT_INDEX_FILE": str(Path(aside) / "index")}
         tell(folder, "read-tree", head, variables=variables)
@@ -190,14 +194,6 @@ def commit_contents(
     tell(folder, "update-ref", "-m", message.partition("\n")[0], "HEAD", made, head)
     tell(folder, "update-index", "-z", "--index-info", stdin=entries)  # a kill before leaves nothing staged
     return made
-
-
-def _entry_of(folder: Path, name: str, content: NewContent | None) -> str:
-    """Return the entry of a file for git's index, after the content has been stored."""
-    if content is None:
-        return f"0 {'0' * 40}"
-    stored = tell(folder, "hash-object", "-w", f"--path={name}", "--stdin", stdin=content.data)
-    return f"{content.mode} {stored.strip()}"
 
 
 def _author_variables(author: str) -> dict[str, str]:

@@ -116,7 +116,7 @@ def _is_written(path: Path, began: float) -> bool:
     """Return whether the file at *path* was written while a merge that *began* then may have been at work."""
     with suppress(OSError):
         about = path.lstat()
-        return stat.S_ISREG(about.st_mode) and began - limits.CLOCK <= about.st_mtime <= began + limits.MERGE
+        return stat.S_ISREG(about.st_mode) and began - limits.CLOCK <= about.st_mtime <= began + limits.NETWORK
     return False
 
 

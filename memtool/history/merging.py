@@ -149,22 +149,16 @@ def _is_generated(unit: str) -> bool:
 
 def _between_marks(*sides: Sequence[str]) -> str:
     """Return the texts of both sides between marks; a side that holds such texts already gives each of them."""
-    texts = sorted({text for side in sides for text in _alternatives(side)})
+    texts: set[str] = set()
+    for side in sides:
+        places = []  # each with its text, or the texts that it holds between marks
+        for unit in side:
+            inner = "".join(lines_of(unit)[1:-1]) if unit.startswith(BEGIN) else ""
+            places.append(re.split(rf"^{BETWEEN}\s*\n", inner, flags=re.MULTILINE) if inner else [unit])
+        for at in range(max(map(len, places), default=1)):
+            texts.add("".join(_ended(those[min(at, len(those) - 1)]) for those in places))
     between = f"{BETWEEN}\n"
-    return f"{FIRST}\n{between.join(texts)}{LAST}\n"
-
-
-def _alternatives(side: Sequence[str]) -> list[str]:
-    """Return the text of a side; the texts if places of it are open, each text of each place in one of them."""
-    places = [_texts_of(unit) for unit in side]
-    count = max(map(len, places), default=1)
-    return ["".join(_ended(texts[min(at, len(texts) - 1)]) for texts in places) for at in range(count)]
-
-
-def _texts_of(unit: str) -> list[str]:
-    inner = lines_of(unit)[1:-1]
-    is_open = unit.startswith(BEGIN) and inner
-    return re.split(rf"^{BETWEEN}\s*\n", "".join(inner), flags=re.MULTILINE) if is_open else [unit]
+    return f"{FIRST}\n{between.join(sorted(texts))}{LAST}\n"
 
 
 def _ended(line: str) -> str:
@@ -244,8 +238,9 @@ def _items(
         else:
             item = max(filter(None, (mine, other)))
         if item:
-            words = _words(*(side.words if side else "" for side in (before, mine, other)))
-            merged[key] = item._replace(words=words)
+            known, own, their = (side.words if side else "" for side in (before, mine, other))
+            both = "\n".join(sorted(filter(None, (own, their))))
+            merged[key] = item._replace(words=own if their in (known, own) else their if own == known else both)
     return merged
 
 
@@ -258,12 +253,6 @@ def _entry(before: DailyItem | None, mine: DailyItem | None, other: DailyItem | 
     kept = union(*((f"`{name}`" for name in names) for names in files))
     start = item.line[: item.line.index("`")] if "`" in item.line else item.line
     return item._replace(line=start + ", ".join(kept)) if kept else None
-
-
-def _words(before: str, mine: str, other: str) -> str:
-    if other in (before, mine):
-        return mine
-    return other if mine == before else "\n".join(sorted(filter(None, (mine, other))))
 
 
 _RANKS = {"active": 1, "archived": 2, "superseded": 3}

@@ -79,16 +79,14 @@ def commit(vault: Vault, refs: Sequence[str], deed: str, what: str, why: str = "
             if repository is None:
                 return Kept(notice="nothing was committed: the vault is no git repository of its own (`memtool init`)")
             made = commits.commit(repository, refs, message, is_ours=deed != KEEP, author=vault.author)
-            return Kept(
-                made[: limits.SHORT_COMMIT], "" if made else "nothing was committed: for git, nothing has changed"
-            )
+            return Kept(made[:10], "" if made else "nothing was committed: for git, nothing has changed")
         except HistoryFailed as error:
             # An editor may use the repository now.
             if "index.lock" not in str(error) or time.monotonic() >= deadline:
                 if deed != KEEP:
                     note_uncommitted(vault, refs)  # the next capture takes it along
                 return Kept(notice=f"the file is written, but not committed: {error}. {error.hint}")
-        time.sleep(limits.PAUSE)
+        time.sleep(0.05)
 
 
 def _opened(vault: Vault) -> Repository | None:

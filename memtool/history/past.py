@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import os
+import re
 import shutil
 import stat
 import tempfile
@@ -77,7 +78,8 @@ def past_vault(vault: Vault, moment: dt.datetime, cache: Path) -> Past:
     except OSError as error:
         raise NotWritable(f"cannot write '{folder}': {error.strerror}") from None
     os.utime(folder, (began, began))
-    for path in sorted(folder.parent.iterdir(), key=lambda path: path.stat().st_mtime, reverse=True)[limits.COPIES :]:
+    copies = sorted(folder.parent.iterdir(), key=lambda path: path.stat().st_mtime, reverse=True)
+    for path in copies[4:]:  # of earlier states of this vault
         shutil.rmtree(path, ignore_errors=True)
     return Past(open_vault(folder), commit, moment)
 
@@ -92,7 +94,10 @@ def _copy(vault: Vault, commit: str, folder: Path, cache: Path) -> None:
         linked = _link_what_is_the_same(vault, commit, made)
         _check_out(vault, commit, made, [name for name in _names(vault, commit) if name not in linked])
         (made / SETTINGS_FILE).touch()  # it was a vault, whatever it had then
-        _keep_index(vault, open_vault(made), cache)
+        known = find_state_folder(vault, cache)
+        if known and (known / _INDEX).is_dir():  # the differences of the copy are indexed when it is first read
+            with suppress(OSError):
+                shutil.copytree(known / _INDEX, state_folder(open_vault(made), lambda: cache) / _INDEX)
         with suppress(OSError):  # another process was quicker
             made.rename(folder)
         if not folder.is_dir():
@@ -161,14 +166,6 @@ def _names(vault: Vault, commit: str) -> Iterator[str]:
     yield from (name for name in listed if name)
 
 
-def _keep_index(vault: Vault, made: Vault, cache: Path) -> None:
-    """Copy the index of *vault*, if there is one; the differences of the copy are indexed when it is first read."""
-    known = find_state_folder(vault, cache)
-    if known and (known / _INDEX).is_dir():
-        with suppress(OSError):
-            shutil.copytree(known / _INDEX, state_folder(made, lambda: cache) / _INDEX)
-
-
 class Difference(NamedTuple):
     """A file that was `added`, `changed` or `removed`: its lines with `+`, `-` or a space in front, `…` for a gap."""
 
@@ -208,34 +205,16 @@ def _empty_tree(vault: Vault) -> str:
 def _between(vault: Vault, *commits: str) -> list[Difference]:
     names = tell(vault.root, "diff", *_DIFF_OPTIONS, "--name-only", "-z", *commits, "--").split("\0")[:-1]
     text = tell(vault.root, "diff", *_DIFF_OPTIONS, *commits, "--")
-    return [_difference(name, part) for name, part in zip(names, _by_file(text), strict=False)]
+    parts = re.split(r"^(?=diff --git )", text, flags=re.MULTILINE)[1:]
+    return [_difference(name, part) for name, part in zip(names, parts, strict=False)]
 
 
-def _by_file(text: str) -> Iterator[list[str]]:
-    """Give the lines of each file of a diff."""
-    part: list[str] = []
-    for line in text.split("\n"):
-        if line.startswith("diff --git "):
-            if part:
-                yield part
-            part = []
-        part.append(line)
-    if part:
-        yield part
-
-
-def _difference(name: str, part: list[str]) -> Difference:
-    at = next((at for at, line in enumerate(part) if line.startswith("@@")), len(part))
-    head = part[:at]
-    deed = "added" if any(line.startswith("new file") for line in head) else "changed"
-    deed = "removed" if any(line.startswith("deleted file") for line in head) else deed
-    return Difference(name, deed, tuple(_lines(part[at:])))
-
-
-def _lines(hunks: list[str]) -> Iterator[str]:
-    for number, line in enumerate(hunks):
-        if line.startswith("@@"):
-            if number:
-                yield "…"
-        elif line and line[0] in "+- ":
-            yield line
+def _difference(name: str, part: str) -> Difference:
+    """Return what *part* of git's answer says of the file *name*."""
+    head, *hunks = re.split(r"^@@.*\n", part, flags=re.MULTILINE)
+    deed = "added" if "\nnew file" in head else "removed" if "\ndeleted file" in head else "changed"
+    lines: list[str] = []
+    for hunk in hunks:
+        lines += ["…"] * bool(lines)
+        lines += [line for line in hunk.split("\n") if line.startswith(("+", "-", " "))]
+    return Difference(name, deed, tuple(lines))

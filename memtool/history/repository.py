@@ -131,7 +131,13 @@ def open_repository(folder: Path, programs: str = PROGRAMS) -> Repository | None
     Raises:
         HistoryFailed: git is missing or does not trust the folder.
     """
-    settings = tuple(_settings(folder, f"{programs}|{_AUTHOR}|{_PLACE}"))
+    pattern = f"{programs}|{_AUTHOR}|{_PLACE}"
+    listed = ask(folder, "config", "--includes", "--show-scope", "-z", "--get-regexp", pattern)
+    if listed.code > 1:
+        raise refused(folder, listed)
+    parts = listed.out.split("\0")
+    pairs = zip(parts[::2], parts[1::2], strict=False)  # those that overrule others last
+    settings = tuple(Setting(scope, *entry.partition("\n")[::2]) for scope, entry in pairs)
     here = folder.resolve()
     if _is_top(here, settings):
         return Repository(here, here / ".git", settings)
@@ -160,18 +166,8 @@ def _is_top(folder: Path, settings: Iterable[Setting]) -> bool:
 def _reference(path: Path) -> str:
     """Return the text of git's file at *path*; empty where there is none, or a pipe in its place."""
     with contextlib.suppress(OSError, UnicodeDecodeError):
-        return read_content(path, largest=limits.REFERENCE).decode("utf-8").strip()
+        return read_content(path, largest=4_096).decode("utf-8").strip()
     return ""
-
-
-def _settings(folder: Path, pattern: str) -> list[Setting]:
-    """Return the settings of everybody whose names match *pattern*, those that overrule others last."""
-    answer = ask(folder, "config", "--includes", "--show-scope", "-z", "--get-regexp", pattern)
-    if answer.code > 1:
-        raise refused(folder, answer)
-    parts = answer.out.split("\0")
-    pairs = zip(parts[::2], parts[1::2], strict=False)
-    return [Setting(scope, *entry.partition("\n")[::2]) for scope, entry in pairs]
 
 
 def own_repository(root: Path, programs: str = PROGRAMS) -> Repository | None:

@@ -37,7 +37,6 @@ _OLD_ID = re.compile(r"^(Undoes: )([0-9a-f]{40,64})$", re.MULTILINE)
 PURGE = "purge"  # the kind of a commit that purged
 KIND = "purged"
 _MARKER = f"[redacted: {KIND}]"
-_LEAST = 8  # characters of a line that was taken out whole
 
 
 class Rewritten(NamedTuple):
@@ -159,7 +158,12 @@ class _Stream:
         """
         with tempfile.TemporaryDirectory(prefix="memtool-rewrite-") as aside:
             exported, marks = Path(aside, "stream"), Path(aside, "marks")
-            self._export(exported)
+            options = ("--all", "--show-original-ids", "--reencode=no", "--signed-tags=strip")
+            command = program_of(self._root, "fast-export", *options, "--tag-of-filtered-object=rewrite")
+            with exported.open("wb") as file:
+                done = subprocess.run(command, stdout=file, stderr=subprocess.PIPE, env=environment(), check=False)
+            if done.returncode != 0:
+                raise refused(self._root, GitAnswer(done.returncode, "", done.stderr.decode("utf-8", "replace")))
             importing = subprocess.Popen(
                 program_of(self._root, "fast-import", "--force", "--quiet", f"--export-marks={marks}"),
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(),
@@ -173,14 +177,6 @@ class _Stream:
                 raise HistoryFailed(f"git could not write the new history: {(said or '?').splitlines()[0]}")
             new = dict(line.split() for line in marks.read_text("ascii").splitlines())
         return {old: new[mark] for old, mark in self._marks.items() if mark in new}
-
-    def _export(self, to: Path) -> None:
-        options = ("--all", "--show-original-ids", "--reencode=no", "--signed-tags=strip")
-        command = program_of(self._root, "fast-export", *options, "--tag-of-filtered-object=rewrite")
-        with to.open("wb") as file:
-            done = subprocess.run(command, stdout=file, stderr=subprocess.PIPE, env=environment(), check=False)
-        if done.returncode != 0:
-            raise refused(self._root, GitAnswer(done.returncode, "", done.stderr.decode("utf-8", "replace")))
 
     def _pieces(self, stream: IO[bytes], to: IO[bytes], answers: IO[bytes]) -> Iterator[bytes]:
         """Give the commands of the *stream* as they are to be; *to* is asked for new ids, which come by *answers*."""
@@ -244,7 +240,7 @@ def refuse_purged_texts(root: Path, files: Iterable[tuple[bytes | None, bytes | 
                 known.add(text, KIND)
         if not masked:
             gone = set(map(str.strip, removed)) - set(map(str.strip, added))
-            lines |= {line for line in gone if len(line) >= _LEAST}
+            lines |= {line for line in gone if len(line) >= 8}  # a shorter one says nothing
     for now, then in files:
         before, after = ((data or b"").decode("utf-8", "replace") for data in (now, then))
         new_lines = {line.strip() for line in after.splitlines()} - {line.strip() for line in before.splitlines()}

@@ -36,13 +36,11 @@ from memtool.vault.layout import Vault
 from memtool.vault.marks import BEGIN, holds_two_texts
 from memtool.vault.state import STATE_FOLDER, writing_in
 
-_NL = "\n\n"
-_SINCE = f"capture: what was written since{_NL}So that it is known on the other machines."
+_SINCE = "capture: what was written since\n\nSo that it is known on the other machines."
 
 _PROTOCOLS = {"GIT_ALLOW_PROTOCOL": "ssh:https:file"}
 ADDRESS = re.compile(r"(?:ssh|https|file)://\S.*|(?!-)(?:[^:/@\s]+@)?[^:/@\s]+:(?!:|//).+|[./~].*|[A-Za-z]:[\\/].*")
 # Settings of a repository that make git run a program to reach a remote or to merge: see `Repository.refuse_programs`.
-_GREP = ("--threads=1", "-l", "-z", "--no-textconv", "-F")  # half the work of many threads and an expression
 _PROGRAMS = (
     r"^(filter|hook|credential|protocol)\.|^core\.(sshcommand|gitproxy|askpass)$|^gc\.recentobjectshook$"
     r"|^remote\..*\.(uploadpack|receivepack|vcs|proxy|promisor)$|^merge\..*\.driver$|^ssh\.variant$"
@@ -172,7 +170,8 @@ def find_remote(vault: Vault) -> Remote:
 
 def unsolved(vault: Vault) -> tuple[str, ...]:
     """Return the files of the vault that hold two texts between marks."""
-    found = ask(vault.root, "grep", *_GREP, "-e", BEGIN, "--", timeout=60.0).out.split("\0")
+    options = ("--threads=1", "-l", "-z", "--no-textconv", "-F")  # half the work of many threads and an expression
+    found = ask(vault.root, "grep", *options, "-e", BEGIN, "--", timeout=60.0).out.split("\0")
     return tuple(name for name in found if name and holds_two_texts(text_of(vault, name)))
 
 
@@ -206,7 +205,7 @@ def _merge(vault: Vault, remote: Remote, count: int, *, join: bool) -> dict[str,
         RemoteFailed: it holds what is no file of a vault. Nothing was merged.
     """
     subject = f"sync: {counted(count, 'change')} of another machine"
-    message = f"--message={signed(f'{subject}{_NL}Both went on since they met last.')}"
+    message = "--message=" + signed(f"{subject}\n\nBoth went on since they met last.")
     options = ["--no-edit", "--no-stat", "--no-autostash", "--no-verify-signatures", message]
     options += ["--allow-unrelated-histories"] if join else []
     author = get_own_repository(vault.root).author_options
@@ -237,7 +236,7 @@ def _why_not(vault: Vault, remote: Remote, answer: GitAnswer) -> HistoryFailed:
     news = tell(vault.root, "diff", "--name-only", "--no-renames", "-z", f"HEAD...{remote.tracked}").split("\0")
     if both := [name for name in uncommitted_files(vault.root) if name in news]:
         hint = "Commit that, or let `memtool sync --edits` do it; then both are merged."
-        named = some_of([f"'{name}'" for name in both], limits.NAMED_FILES)
+        named = some_of([f"'{name}'" for name in both], 5)
         sentence = f"another machine changed what you have changed and not committed: {named}"
         return HistoryFailed(sentence, hint=hint)
     return HistoryFailed(f"git cannot merge: {_first(answer)}")
@@ -311,15 +310,12 @@ def arrivals(vault: Vault, commit: str) -> list[Arrival]:
     found = [Arrival(fields[1], fields[3], path) for fields, path in rows if fields[4] != "D"]
     for each in found:
         if fault := _fault(each):
-            raise _refused(vault, commit, each, fault)
+            log = ("log", "-1", "--format=%h of %as by %an", f"HEAD..{commit}", "--", each.path)
+            named = ask(vault.root, *log).out.strip() or commit[:10]
+            shown = f"`git show {named.split()[0]}` in the vault shows the change"
+            hint = f"Nothing was taken. {shown}; have it taken back there."
+            raise RemoteFailed(f"the remote brings {fault} '{each.path}' (change {named})", hint=hint)
     return found
-
-
-def _refused(vault: Vault, commit: str, arrival: Arrival, fault: str) -> RemoteFailed:
-    log = ("log", "-1", "--format=%h of %as by %an", f"HEAD..{commit}", "--", arrival.path)
-    named = ask(vault.root, *log).out.strip() or commit[:10]
-    hint = f"Nothing was taken. `git show {named.split()[0]}` in the vault shows the change; have it taken back there."
-    return RemoteFailed(f"the remote brings {fault} '{arrival.path}' (change {named})", hint=hint)
 
 
 def _fault(arrival: Arrival) -> str:

@@ -48,11 +48,17 @@ def make_vault(
         NotAVault, VaultTooNew, NotWritable, Busy, NoteChanged
         UsageError: *path* holds the user's whole *home* folder, which is surely a mistake.
     """
-    vault = _open_or_make(path)
+    try:
+        vault = open_vault(path)
+    except VaultNotFound:
+        _make_folder(path.expanduser())
+        vault = open_vault(path)
     if home is not None and home.resolve().is_relative_to(vault.root):
         hint = "Give the vault a folder of its own, such as ~/memory."
         raise UsageError(f"'{path}' holds your whole home folder", hint=hint)
-    template = _template()
+    root = shipped("vault_template")
+    paths = sorted(path for path in root.rglob("*") if path.is_file())
+    template = {path.relative_to(root).as_posix(): path.read_text(encoding="utf-8") for path in paths}
     is_new, had_history = _make_settings(vault, template), (vault.root / ".git").exists()
     with vault.lock("init"):
         created, kept, notices = _add_missing(vault, template)
@@ -63,14 +69,6 @@ def make_vault(
             more.append("your .gitignore stays as it is; .memtool/ ignores itself")
     made = not had_history and (vault.root / ".git").exists()
     return MadeVault(vault, created, kept, committed, (*notices, *more), repository_made=made)
-
-
-def _open_or_make(path: Path) -> Vault:
-    try:
-        return open_vault(path)
-    except VaultNotFound:
-        _make_folder(path.expanduser())
-        return open_vault(path)
 
 
 def _make_folder(path: Path) -> None:
@@ -87,12 +85,6 @@ def _make_settings(vault: Vault, template: dict[str, str]) -> bool:
     with suppress(NoteChanged):  # another process has just done it
         files.replace(vault.settings_path, template[SETTINGS_FILE], expected=None)
     return True
-
-
-def _template() -> dict[str, str]:
-    root = shipped("vault_template")
-    paths = sorted(path for path in root.rglob("*") if path.is_file())
-    return {path.relative_to(root).as_posix(): path.read_text(encoding="utf-8") for path in paths}
 
 
 def template_text(ref: str) -> str | None:

@@ -215,4 +215,4 @@ def _message(change: Change) -> str:
 
 
 def _named(refs: Sequence[str]) -> str:
-    return some_of([f"'{ref}'" for ref in refs], limits.NAMED_FILES)
+    return some_of([f"'{ref}'" for ref in refs], 5)
