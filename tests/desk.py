@@ -12,8 +12,9 @@ from memtool.git import tell
 from memtool.index.engine import place_of, use_index
 from memtool.index.filters import Filter
 from memtool.index.search import search
-from memtool.memory.forget import MemoryChange, find_target, forget, forget_for_good
-from memtool.memory.remember import Remembered, remember
+from memtool.memory.forget import find_target, forget, forget_for_good
+from memtool.memory.new_memory import MemoryChange
+from memtool.memory.remember import remember
 from memtool.settings import Settings
 from memtool.settings.sections import EmbeddingSettings, SessionSettings
 from memtool.vault.facts import Fact, parse_facts
@@ -75,7 +76,7 @@ class Desk:
         """Let a worker do what is due."""
         return drain(self.work, lambda entry: self.told.append(entry.message))
 
-    def remember(self, text: str, *, project: str | None = "shop", **more: Any) -> Remembered:
+    def remember(self, text: str, *, project: str | None = "shop", **more: Any) -> MemoryChange:
         return remember(self.work, NewMemory(text, project=project, **more))
 
     def forget(self, ref: str, *, purge: bool = False) -> MemoryChange:

@@ -11,7 +11,8 @@ from memtool.cli.options import REF, with_json
 from memtool.cli.session import Session
 from memtool.errors import UsageError
 from memtool.index.engine import catch_up
-from memtool.memory.forget import LINE, MemoryChange, find_target, forget, forget_for_good, sort_of
+from memtool.memory.forget import LINE, find_target, forget, forget_for_good, sort_of
+from memtool.memory.new_memory import MemoryChange
 from memtool.recall.framing import is_line_id
 from memtool.text.lines import brief, counted, some_of
 from memtool.vault.memory import FACT, NOTE, SESSION, TODO, Memory

@@ -14,7 +14,8 @@ from memtool.cli.session import Session
 from memtool.errors import UsageError
 from memtool.index.engine import catch_up
 from memtool.memory.fact_book import blob_of, root_of
-from memtool.memory.remember import AlreadyKnown, Remembered, remember
+from memtool.memory.new_memory import MemoryChange
+from memtool.memory.remember import AlreadyKnown, remember
 from memtool.recall.ledger import ledger_folder, read_ledger
 from memtool.settings import client_author
 from memtool.text.lines import brief
@@ -116,7 +117,7 @@ def _text(words: tuple[str, ...]) -> str:
         raise UsageError(f"the text on stdin is not UTF-8 (byte {error.start})") from None
 
 
-def _answer(session: Session, done: Remembered) -> dict[str, Any]:
+def _answer(session: Session, done: MemoryChange) -> dict[str, Any]:
     memory = done.memory
     return {
         "remembered": True,
@@ -140,7 +141,7 @@ def _fields(memory: Memory) -> dict[str, Any]:
     return {"name": memory.id, **memory.place._asdict(), **known}
 
 
-def _print(session: Session, done: Remembered) -> None:
+def _print(session: Session, done: MemoryChange) -> None:
     memory, place = done.memory, done.memory.place
     end = f"-{place.end_line}" if place.end_line > place.start_line else ""
     where = f"{place.path}:{place.start_line}{end}"

@@ -22,7 +22,6 @@ from memtool.text.languages import labels, without_openings
 from memtool.text.lines import shortened, width
 from memtool.text.near_duplicates import Claim, is_same, letters, statement
 from memtool.vault.facts import Fact, add, new_fact_id, supersede, update_facts
-from memtool.vault.files import read_text
 from memtool.vault.layout import Vault, facts_ref
 from memtool.vault.memory import DECISION, FIX, RULE, USER
 from memtool.vault.sessions import Line, SessionNote, parse_session
@@ -83,8 +82,8 @@ def read_sessions(vault: Vault, *, folder: str = SESSIONS) -> list[SessionView]:
         names = os.listdir(vault.path(folder))  # noqa: PTH208  (names only)
     found: list[SessionView] = []
     for ref in (f"{folder}/{name}" for name in names if name.endswith(".md") and not name.startswith(".")):
-        with suppress(OSError, MemtoolError):
-            text, _ = read_text(vault.path(ref))
+        with suppress(MemtoolError):
+            text, _ = vault.read(ref)
             if plain_fields(split_front_matter(text)[0] or "").get("status", "").casefold() != "archived":
                 found.append(SessionView(ref, parse_session(text)))
     return sorted(found, key=lambda view: (view.date, view.id))

@@ -25,7 +25,6 @@ from memtool.text.frontmatter import split_front_matter
 from memtool.text.languages import all_labels, labels
 from memtool.text.markdown import link
 from memtool.vault.daily import DailyEntry, listed_entries, names_of
-from memtool.vault.files import read_text
 from memtool.vault.layout import Vault
 from memtool.vault.marks import with_generated
 from memtool.vault.memory import COMMAND
@@ -37,8 +36,8 @@ def _entries_of(vault: Vault, day: dt.date) -> Iterator[DailyEntry]:
     """Give the edits in the daily notes of *day*, also in archived ones."""
     for name in names_of(day):
         for folder in (vault.daily, f"archive/{vault.daily}"):
-            with suppress(OSError, MemtoolError):
-                yield from listed_entries(read_text(vault.path(f"{folder}/{name}"))[0])
+            with suppress(MemtoolError):
+                yield from listed_entries(vault.read(f"{folder}/{name}")[0])
                 break
 
 
@@ -54,8 +53,8 @@ def _to_look_at(work: Workspace, book: FactBook, sessions: Sequence[SessionView]
 
 
 def _says_something(vault: Vault, project: str) -> bool:
-    with suppress(MemtoolError, OSError):
-        text = with_generated(read_text(vault.path(f"areas/projects/{project}/summary.md"))[0], "")
+    with suppress(MemtoolError):
+        text = with_generated(vault.read(f"areas/projects/{project}/summary.md")[0], "")
         body = text.split("\n")[split_front_matter(text)[1] - 1 :]
         return any(line.strip() and not line.startswith("#") for line in body)
     return False

@@ -32,7 +32,6 @@ from memtool.text.near_duplicates import Claim, contradicts, is_same, letters, s
 from memtool.text.scripts import is_unspaced
 from memtool.text.similarity import is_said, words
 from memtool.vault.facts import Fact
-from memtool.vault.files import read_text
 from memtool.vault.layout import Vault, facts_ref
 from memtool.vault.marks import with_generated
 from memtool.vault.memory import STANDING, TOOL, USER, trust
@@ -229,8 +228,8 @@ def _read_anyway(work: Workspace, project: str) -> list[frozenset[str]]:
     root = root_of(work.vault, project) if project else ""
     found = said_to_client(Path(root) if root else None, work.claude_folder, work.home)
     for ref in ("MEMORY.md", f"areas/projects/{project}/rules.md"):
-        with suppress(MemtoolError, OSError):
-            lines = with_generated(read_text(work.vault.path(ref))[0], "").splitlines()
+        with suppress(MemtoolError):
+            lines = with_generated(work.vault.read(ref)[0], "").splitlines()
             found += [said for line in lines if (said := words(line))]
     return found
 

@@ -311,8 +311,8 @@ class _Run:
 
         A project's next start finds its sessions by it. Of a note that cannot be read the move will say why.
         """
-        with suppress(MemtoolError, OSError):
-            text = files.read_text(self._vault.path(ref))[0]
+        with suppress(MemtoolError):
+            text = self._vault.read(ref)[0]
             is_listed = any(session.session_id in sessions for session in listed_sessions(text))
             return is_ours(self._vault, ref) and not is_listed
         return True
@@ -332,10 +332,9 @@ class _Run:
         texts: dict[str, tuple[str, str | None]] = {}
         for ref, changed in new.items():
             with self._problems(ref):
-                try:
-                    before, expected = files.read_text(self._vault.path(ref))
-                except FileNotFoundError:
-                    before, expected = None, None
+                before, expected = None, None
+                with suppress(NoteNotFound):
+                    before, expected = self._vault.read(ref)
                 text = changed(before)
                 if text is not None and text != before:
                     texts[ref] = (text, expected)

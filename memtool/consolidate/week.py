@@ -149,11 +149,10 @@ def find_missed(work: Workspace) -> Week | None:
 
 def _had_session(work: Workspace, day: dt.date) -> bool:
     from memtool.vault.daily import names_of, take_apart
-    from memtool.vault.files import read_text
 
     for name in names_of(day):
-        with suppress(OSError, MemtoolError):
-            if take_apart(read_text(work.vault.path(f"{work.vault.daily}/{name}"))[0]).sessions:
+        with suppress(MemtoolError):
+            if take_apart(work.vault.read(f"{work.vault.daily}/{name}")[0]).sessions:
                 return True
     return False
 

@@ -26,12 +26,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-from memtool.errors import BrokenVaultFile, UsageError
+from memtool.errors import BrokenVaultFile, NoteNotFound, UsageError
 from memtool.text.frontmatter import quoted, set_field, set_list
 from memtool.text.lines import one_line
 from memtool.text.near_duplicates import letters
 from memtool.vault.facts import Fact, parse_facts, render_facts
-from memtool.vault.files import read_text
 from memtool.vault.layout import FACTS_FILE, area_folder, session_ref
 from memtool.vault.memory import CATEGORIES, DECISION, FINDING, FIX, FOLDERS, IMPORTED, KNOWLEDGE, OPEN, NewMemory
 from memtool.vault.note import Note, parse_note, render_note, slug, title_of
@@ -128,8 +127,8 @@ def files_of(work: Workspace, name: str, items: Iterable[Item], project: str = "
     for folder, found in facts.items():
         ref = f"{folder}/{FACTS_FILE}"
         existing: dict[str, str] = {}
-        with suppress(FileNotFoundError):
-            text = read_text(work.vault.path(ref))[0]
+        with suppress(NoteNotFound):
+            text = work.vault.read(ref)[0]
             existing = {letters(fact.fact): fact.id for fact in parse_facts(text).facts}
         new = [fact for said, fact in found.items() if existing.get(said, fact.id) == fact.id]
         known += len(found) - len(new)

@@ -12,9 +12,9 @@ from memtool.text.lines import cut
 
 if TYPE_CHECKING:  # each tool imports its own use case
     from memtool.history.one_commit import Kept
-    from memtool.memory.forget import MemoryChange
     from memtool.memory.memories import EntryPage
-    from memtool.memory.saving import Saved, Stored
+    from memtool.memory.new_memory import MemoryChange
+    from memtool.memory.saving import Saved
     from memtool.memory.search import KeptTurns, SearchPage
     from memtool.memory.timeline import Timeline
     from memtool.vault.memory import Found
@@ -88,9 +88,9 @@ def project_text(area: ProjectArea, is_new: bool, kept: Kept) -> str:
     return "\n".join([f"{head} (project {area.name})", *_kept(kept)])
 
 
-def stored_fields(stored: Stored) -> dict[str, Any]:
+def stored_fields(stored: Saved) -> dict[str, Any]:
     """Return the outcome for a memory as fields of JSON."""
-    fields: dict[str, Any] = {"status": "stored" if stored.new else "duplicate", "id": stored.id}
+    fields: dict[str, Any] = {"status": "stored" if stored.outcome == "saved" else "duplicate", "id": stored.id}
     return fields | ({"may_contradict": list(stored.contradicts)} if stored.contradicts else {})
 
 

@@ -90,8 +90,8 @@ def forget_echoes(
 
 
 def _session(vault: Vault, ref: str) -> SessionNote:
-    with suppress(MemtoolError, OSError):
-        return parse_session(files.read_text(vault.path(ref))[0])
+    with suppress(MemtoolError):
+        return parse_session(vault.read(ref)[0])
     return SessionNote()
 
 
@@ -103,8 +103,8 @@ def _rewrite(vault: Vault, changes: Mapping[str, Callable[[str], str]]) -> list[
     """Change files, after what their owner wrote is committed, and return those that changed."""
     changing = []
     for ref, change in changes.items():
-        with suppress(MemtoolError, OSError):
-            text = files.read_text(vault.path(ref))[0]
+        with suppress(MemtoolError):
+            text = vault.read(ref)[0]
             changing += [ref] if change(text) != text else []
     keep_edits(vault, changing)
     for ref in changing:

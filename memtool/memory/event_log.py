@@ -89,11 +89,7 @@ class EventLog:
             return [Logged(number, at, _parsed(fields)) for number, at, fields in rows]
 
     def follow(self, work: Workspace) -> int:
-        """Log what is new since the last time; return how many events that were.
-
-        Raises:
-            MemtoolError: the vault or its index cannot be read.
-        """
+        """Log what is new since the last time; return how many events that were."""
         with self._open() as db:
             return use_index(place_of(work), lambda index: _follow(work, index, db))
 

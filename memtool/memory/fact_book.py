@@ -22,7 +22,6 @@ from memtool.text.languages import labels
 from memtool.text.near_duplicates import contradicts, statement
 from memtool.text.similarity import words
 from memtool.vault.facts import Fact, FactFile, memory_of, parse_facts
-from memtool.vault.files import read_text
 from memtool.vault.layout import FACTS_FILE, Vault, facts_ref, project_of
 from memtool.vault.memory import Memory, is_past
 from memtool.vault.note import Note, parse_note
@@ -109,11 +108,9 @@ def read_facts(vault: Vault) -> FactBook:
     book = FactBook()
     for ref in sorted(_fact_files(vault)):
         try:
-            book.files[ref] = parse_facts(read_text(vault.path(ref))[0], ref)
+            book.files[ref] = parse_facts(vault.read(ref)[0], ref)
         except MemtoolError as error:
             book.broken[ref] = str(error)
-        except OSError as error:
-            book.broken[ref] = f"'{ref}' cannot be read: {error.strerror}"
     return book
 
 
@@ -157,9 +154,9 @@ def rivals_of(facts: Sequence[StoredFact], unfinished: list[str] | None = None) 
 
 def root_of(vault: Vault, project: str) -> str:
     """Return the folder of *project* on this machine, or an empty string."""
-    with suppress(OSError, MemtoolError):
+    with suppress(MemtoolError):
         ref = f"areas/projects/{project}/summary.md"
-        note = parse_note(ref, read_text(vault.path(ref))[0].encode("utf-8"))
+        note = parse_note(ref, vault.read(ref)[0].encode("utf-8"))
         listed = note.fields.get("identities") if isinstance(note, Note) else None
         for identity in listed if isinstance(listed, list) else []:
             path = str(identity).removeprefix("path:")
@@ -243,8 +240,8 @@ def hashes_by_session(vault: Vault, sessions: Collection[str]) -> dict[str, froz
     refs = chain((note_of(vault, session) for session in wanted), _notes(vault))
     while found.keys() != wanted and (ref := next(refs, "")):
         if (session := session_at(vault, ref)) in wanted and session not in found:
-            with suppress(MemtoolError, OSError):
-                found[session] = hashes_of(lines_of(read_text(vault.path(ref))[0]))
+            with suppress(MemtoolError):
+                found[session] = hashes_of(lines_of(vault.read(ref)[0]))
     return found
 
 

@@ -6,14 +6,14 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import NamedTuple
 
 from memtool.errors import BrokenVaultFile, NoteNotFound, NotWritable, OutsideVault, UsageError
-from memtool.history.one_commit import Kept, alone, commit, keep_edits
+from memtool.history.one_commit import alone, commit, keep_edits
 from memtool.index.engine import Index, place_of, use_index
 from memtool.index.lookup import find_fact, find_ref
 from memtool.memory import limits
 from memtool.memory.echoes import forget_echoes, statements_of
+from memtool.memory.new_memory import MemoryChange
 from memtool.processes import note_write
 from memtool.recall.answers.statements import passages
 from memtool.recall.framing import is_line_id
@@ -42,14 +42,6 @@ LINE = "line"  # the kind of a line of a note that is no open item
 _ABOUT = (TITLE, SUMMARY, ASKED)  # roles of lines that say what a session was about
 
 
-class MemoryChange(NamedTuple):
-    """A memory as it is after a change, whether anything was changed, and the commit."""
-
-    memory: Memory
-    changed: bool
-    kept: Kept = Kept()
-
-
 def sort_of(memory: Memory) -> str:
     """Return how *memory* is forgotten: as a `fact`, a `todo`, a `line` of a note, or a `note` as a whole."""
     return memory.kind if memory.kind in (FACT, LINE) or memory.id != memory.path else NOTE
@@ -65,12 +57,13 @@ def _named(work: Workspace, name: str) -> Memory:
 
     asked, fact_id = use_index(place_of(work), look)
     asked = with_lines(work.vault, asked)
-    content = _read(work, asked.name)
+    path = work.vault.path(asked.name)
+    if not is_facts_file(asked.name) and not asked.first:
+        return _note(asked.name, files.read_content(path))
+    text = work.vault.read(asked.name)[0]
     if is_facts_file(asked.name):
-        return _fact(asked.name, content, fact_id, asked)
-    if not asked.first:
-        return _note(asked.name, content)
-    for todo in find_todos(_text(content, asked.name)):
+        return _fact(asked.name, text, fact_id, asked)
+    for todo in find_todos(text):
         if todo.line == asked.first == asked.last:
             return _line(asked.name, todo.line, todo.text, TODO, "" if todo.is_open else DONE)
     hint = "Change other lines with an editor, or name the whole note."
@@ -140,17 +133,16 @@ def _target_of(work: Workspace, line: GivenLine) -> Memory:
         hint = "Change it there, with an editor."
         raise UsageError(f"that line is outside the vault, in '{line.ref}'", hint=hint)
     with suppress(NoteNotFound, BrokenVaultFile, OutsideVault):
-        content = _read(work, line.ref)
+        text = work.vault.read(line.ref)[0]
         if line.fact_id:
-            return _fact(line.ref, content, line.fact_id, Ref(line.ref))
+            return _fact(line.ref, text, line.fact_id, Ref(line.ref))
         if is_facts_file(line.ref):
             raise UsageError(f"the fact at '{line.ref}:{line.line}' has no id", hint="Give it one by hand.")
-        text = _text(content, line.ref)
         todo = next((each for each in find_todos(text) if letters(each.text) == letters(line.text)), None)
         if todo:
             return _line(line.ref, todo.line, todo.text, TODO, "" if todo.is_open else DONE)
         if not line.text or _is_whole(line, text):
-            note = _note(line.ref, content)
+            note = _note(line.ref, text.encode())
             _refuse_page(note)
             return note
         place = find_line(text, line.text, line.line)
@@ -172,8 +164,8 @@ def _is_whole(line: GivenLine, text: str) -> bool:
     return bool(titles) and not is_elsewhere
 
 
-def _fact(path: str, content: bytes, fact_id: str, asked: Ref) -> Memory:
-    file = parse_facts(_text(content, path), path)
+def _fact(path: str, text: str, fact_id: str, asked: Ref) -> Memory:
+    file = parse_facts(text, path)
     for fact in file.memories(path):
         _, first, last = fact.place
         if fact.id == fact_id if fact_id else first <= asked.first and asked.last <= last:
@@ -202,16 +194,12 @@ def _note(path: str, content: bytes) -> Memory:
 
 
 def forget(work: Workspace, target: Memory) -> MemoryChange:
-    """Archive a fact or a note, strike out an open item, take a line out of its note. One commit.
-
-    Raises:
-        MemtoolError: it cannot be archived, or the vault cannot be written.
-    """
+    """Archive a fact or a note, strike out an open item, take a line out of its note. One commit."""
     if target.status:
         return MemoryChange(target, changed=False)
     with alone(work.vault):
         keep_edits(work.vault, [target.path])
-        before = _text(_read(work, target.path), target.path)
+        before = work.vault.read(target.path)[0]
         sort = sort_of(target)
         if sort == FACT:
             update_facts(work.vault, target.path, lambda facts: archive(facts, target.id))
@@ -223,27 +211,19 @@ def forget(work: Workspace, target: Memory) -> MemoryChange:
             _rewrite(work, target.path, lambda text: set_field(text, "status", ARCHIVED))
         echoes = _echoes(work, target, before)
         kept = commit(work.vault, [target.path, *echoes], "forget", target.text)
-        return MemoryChange(target, changed=True, kept=kept)
+        return MemoryChange(target, kept=kept)
 
 
 def forget_for_good(work: Workspace, target: Memory) -> MemoryChange:
-    """Remove *target* from its file, or its file. One commit, whose message does not repeat what is removed.
-
-    Raises:
-        MemtoolError: the vault cannot be written.
-    """
+    """Remove *target* from its file, or its file. One commit, whose message does not repeat what is removed."""
     with alone(work.vault):
         kept = commit(work.vault, remove(work, target), "forget", f"{target.id}, for good")
-    return MemoryChange(target, changed=True, kept=kept)
+    return MemoryChange(target, kept=kept)
 
 
 def remove(work: Workspace, target: Memory) -> list[str]:
-    """Remove *target* from its file, or its file, and what else says it; return the files that were written.
-
-    Raises:
-        MemtoolError: the vault cannot be written.
-    """
-    before, listed, sort = _text(_read(work, target.path), target.path), list[str](), sort_of(target)
+    """Remove *target* from its file, or its file, and what else says it; return the files that were written."""
+    before, listed, sort = work.vault.read(target.path)[0], list[str](), sort_of(target)
     if sort == FACT:
         purge(work.vault, target.path, target.id)
     elif sort == TODO:
@@ -271,7 +251,7 @@ def _echoes(work: Workspace, target: Memory, before: str, *, for_good: bool = Fa
         return []
     gone: set[str] = set()
     if sort_of(target) == LINE:
-        gone = statements_of(before) - statements_of(_text(_read(work, target.path), target.path)) or {target.text}
+        gone = statements_of(before) - statements_of(work.vault.read(target.path)[0]) or {target.text}
     return forget_echoes(work.vault, gone, session=target.path, for_good=for_good)
 
 
@@ -302,13 +282,9 @@ def _line_of(text: str, target: Memory) -> int:
 
 
 def _rewrite(work: Workspace, ref: str, change: Callable[[str], str]) -> None:
-    path = work.vault.path(ref).resolve()
     with work.vault.lock():
-        try:
-            text, expected = files.read_text(path)
-        except OSError as error:
-            raise BrokenVaultFile(f"'{ref}' cannot be read: {error.strerror}") from None
-        files.replace(path, change(text), expected=expected)
+        text, expected = work.vault.read(ref)
+        files.replace(work.vault.path(ref).resolve(), change(text), expected=expected)
 
 
 def _unlist(work: Workspace, ref: str) -> list[str]:
@@ -317,24 +293,10 @@ def _unlist(work: Workspace, ref: str) -> list[str]:
     folder = work.vault.daily
     for daily in [f"{folder}/{path.name}" for path in sorted((work.vault.root / folder).glob("*.md"))]:
         with suppress(BrokenVaultFile, OutsideVault):
-            if link in _text(_read(work, daily), daily):
+            if link in work.vault.read(daily)[0]:
                 _rewrite(work, daily, lambda text: "".join(row for row in text.splitlines(True) if link not in row))
                 changed.append(daily)
     return changed
-
-
-def _read(work: Workspace, ref: str) -> bytes:
-    try:
-        return files.read_content(work.vault.path(ref))
-    except OSError as error:
-        raise BrokenVaultFile(f"'{ref}' cannot be read: {error.strerror}") from None
-
-
-def _text(content: bytes, ref: str) -> str:
-    try:
-        return content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise BrokenVaultFile(f"'{ref}' is not UTF-8 (byte {error.start})") from None
 
 
 def find_line(text: str, said: str, near: int = 0) -> tuple[int, int] | None:

@@ -192,9 +192,6 @@ def givings_now(work: Workspace, session: str, givings: Sequence[Giving]) -> Ite
     """Give the fields of each of *givings* of *session*: what its lines say now, why each was given, and what was not.
 
     Once the session has ended, a line says how often it arrived, and whether the agent used it.
-
-    Raises:
-        MemtoolError: the index cannot be read.
     """
     now = work.now()
     frequency = _frequency(work, terms_of(giving.prompt for giving in givings))

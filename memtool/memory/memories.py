@@ -1,7 +1,9 @@
 """The memories of a vault, read, listed, changed and archived by id and version, for every interface.
 
 The id of a fact is its own, that of a note its path, that of an open item its path and line. The version of a memory
-changes with its content; who names another version than the one in the vault has read something older, and is refused.
+changes with its content; a change that names an older version is refused.
+
+Each function raises MemtoolError where the vault or its index cannot be read or written; then nothing was changed.
 """
 
 from __future__ import annotations
@@ -19,11 +21,11 @@ from memtool.history.one_commit import Kept, alone, commit, keep_edits
 from memtool.index.engine import catch_up, place_of, use_index
 from memtool.index.filters import Filter, folded_tag
 from memtool.index.lookup import find_note
-from memtool.index.search import newest
+from memtool.index.search import Page, newest
 from memtool.memory import limits
 from memtool.memory.fact_book import StoredFact, blob_of, read_facts, root_of
-from memtool.memory.forget import MemoryChange, find_target, forget, sort_of
-from memtool.memory.new_memory import prepared_at
+from memtool.memory.forget import find_target, forget, sort_of
+from memtool.memory.new_memory import MemoryChange, prepared_at
 from memtool.memory.remember import by_words, remember
 from memtool.recall.ledger import key_of
 from memtool.recall.uses import read_uses
@@ -63,13 +65,6 @@ class StoredMemory(NamedTuple):
     superseded_by: str = ""
 
 
-class MemoryPage(NamedTuple):
-    """Some memories of a list, and how many there are in all."""
-
-    hits: tuple[Found, ...]
-    total: int
-
-
 class EntryPage(NamedTuple):
     """Page number *page* of a project's entries, with their versions; how many there are, and whether more follow."""
 
@@ -85,7 +80,6 @@ def get_memory(work: Workspace, memory_id: str) -> StoredMemory:
     Raises:
         NoteNotFound: there is none.
         UsageError: several have that id.
-        MemtoolError: the vault or its index cannot be read.
     """
     with suppress(NoteNotFound):
         stored = read_facts(work.vault).get(memory_id)
@@ -96,12 +90,8 @@ def get_memory(work: Workspace, memory_id: str) -> StoredMemory:
     return _of_note(work, use_index(place_of(work), lambda index: find_note(index.db, memory_id)))
 
 
-def list_memories(work: Workspace, wanted: Filter, *, limit: int, offset: int = 0, order: str = NEWEST) -> MemoryPage:
-    """Return *limit* of the memories that *wanted* leaves, from number *offset* on, in the *order* wanted.
-
-    Raises:
-        MemtoolError: the vault or its index cannot be read.
-    """
+def list_memories(work: Workspace, wanted: Filter, *, limit: int, offset: int = 0, order: str = NEWEST) -> Page:
+    """Return *limit* of the memories that *wanted* leaves, from number *offset* on, in the *order* wanted."""
     most = offset + limit if order == NEWEST else 10_000  # of more, the newest are sorted by their uses or changes
     found = use_index(place_of(work), lambda index: newest(index, wanted, limit=most))
     hits: Sequence[Found] = found.hits
@@ -110,15 +100,11 @@ def list_memories(work: Workspace, wanted: Filter, *, limit: int, offset: int = 
         hits = sorted(hits, key=lambda hit: -uses.get(hit.memory.id, 0))
     if order == UPDATED:
         hits = sorted(hits, key=_changed_at(work), reverse=True)
-    return MemoryPage(tuple(hits[offset : offset + limit]), found.total)
+    return Page(tuple(hits[offset : offset + limit]), found.total)
 
 
 def list_entries(work: Workspace, *, page: int = 1) -> EntryPage:
-    """Return the open items of the project at hand, on the first page, then its notes and facts, newest first.
-
-    Raises:
-        MemtoolError: the vault or its index cannot be read.
-    """
+    """Return the open items of the project at hand, on the first page, then its notes and facts, newest first."""
     project, limit = work.area().name, 20
     wanted = Filter(work.now(), kinds=tuple(KINDS.keys() - {DAILY, TODO}), projects=(project,))
     found = list_memories(work, wanted, limit=limit, offset=limit * (page - 1))
@@ -157,7 +143,6 @@ def archive_memory(work: Workspace, memory: Memory, version: str = "") -> Memory
 
     Raises:
         NoteChanged: it no longer has *version*.
-        MemtoolError: it cannot be archived.
     """
     if version:
         _check_version(work, memory, version)
@@ -171,7 +156,6 @@ def change_entry(work: Workspace, named: str, content: str) -> MemoryChange:
 
     Raises:
         UsageError: *named* has no version, or belongs to another project.
-        MemtoolError: as `change_memory`.
     """
     memory, version = find_entry(work, named, or_overview=True)
     if not version:
@@ -197,7 +181,6 @@ def change_memory(
     Raises:
         NoteChanged: it was changed since.
         UsageError: a value is none, or it is a single line of a note.
-        MemtoolError: nothing was changed.
     """
     if version:
         _check_version(work, memory, version)
@@ -264,11 +247,10 @@ def current(work: Workspace, memory: Memory) -> Memory:
 
     Raises:
         NoteNotFound: a fact is gone.
-        MemtoolError, OSError: its file cannot be read.
     """
     if sort_of(memory) == TODO:
         return memory._replace(version=_version_of(memory.text))
-    text, digest = read_text(work.vault.path(memory.path))
+    text, digest = work.vault.read(memory.path)
     if memory.kind != FACT:
         return memory._replace(text=text, version=digest[: limits.VERSION])
     fact = next((fact for fact in parse_facts(text, memory.path).facts if fact.id == memory.id), None)
@@ -297,7 +279,7 @@ def _version_of(text: str) -> str:
 def _todos(work: Workspace, project: str) -> Iterator[Memory]:
     ref = f"{area_folder(project)}/{KINDS[TODO].file}"
     with suppress(MemtoolError, OSError):
-        text = read_text(work.vault.path(ref))[0]
+        text = work.vault.read(ref)[0]
         for todo in () if holds_two_texts(text) else find_todos(text):
             if todo.is_open:
                 place = Location(ref, todo.line, todo.line)
@@ -354,8 +336,7 @@ def _change_fact(
             supersedes=old.id,
             summary=values.get("summary", ""),
         )
-        done = remember(work, new)
-        return MemoryChange(done.memory, changed=True, kept=done.kept)
+        return remember(work, new)
     wanted = {name: value for name, value in values.items() if name != "content"}
     wanted = checked_values(work, memory.id, wanted, reviewed=False)
     wanted["updated"] = work.now().isoformat(timespec="seconds")
@@ -367,7 +348,7 @@ def _change_fact(
         return change(facts, memory.id, **wanted)
 
     _, kept = change_fact(work, memory.id, "update", changed)
-    return MemoryChange(memory, changed=True, kept=kept)
+    return MemoryChange(memory, kept=kept)
 
 
 def _change_todo(work: Workspace, memory: Memory, content: str) -> MemoryChange:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from itertools import islice
 from typing import NamedTuple
 
 from memtool.errors import MemtoolError, UsageError
+from memtool.history.one_commit import Kept
 from memtool.index.engine import Index
 from memtool.index.filters import Filter, parse_day
 from memtool.index.rows import pieces_of
@@ -20,7 +21,6 @@ from memtool.text.lines import one_line
 from memtool.text.near_duplicates import SAME_MEANING, contradicts, is_same, may_mean_the_same, statement
 from memtool.text.tokens import index_terms
 from memtool.vault.facts import parse_facts
-from memtool.vault.files import read_text
 from memtool.vault.layout import Vault, kind_of
 from memtool.vault.memory import CATEGORIES, FACT, FOLDERS, STANDING, TODO, TOOL, Found, Location, Memory, NewMemory
 from memtool.vault.note import Note, parse_note
@@ -129,6 +129,26 @@ def _coming_day(text: str, today: dt.date) -> str:
     return parse_day(text, today, end=True)
 
 
+class MemoryChange(NamedTuple):
+    """A memory as it is after a change, and the commit.
+
+    Args:
+        changed: whether anything was changed.
+        contradictions: memories that a new one seems to contradict.
+        superseded: the id of the fact that a new one replaces.
+        redacted: how many secrets were removed from a new one, by their kind.
+        notices: what the user should know.
+    """
+
+    memory: Memory
+    changed: bool = True
+    kept: Kept = Kept()
+    contradictions: tuple[Memory, ...] = ()
+    superseded: str = ""
+    redacted: Mapping[str, int] = {}
+    notices: tuple[str, ...] = ()
+
+
 class Neighbours(NamedTuple):
     """The memories around a new one: the *twin* that says the same, if any, and facts that seem to contradict it."""
 
@@ -152,7 +172,7 @@ def find_neighbours(
         vectors: for statements that mean the same in other words; None compares words only.
     """
     wanted = Filter(today, kinds=_KINDS_OF_FACT if kind == FACT else tuple(FOLDERS), projects=(project, ""))
-    hits = search(index, text, wanted, limit=limits.NEIGHBOURS).hits
+    hits = search(index, text, wanted, limit=20).hits
     new = statement(text)
     candidates = [one for one in _statements(index.place.vault, hits) if not besides or one.id != besides]
     compared = [(one, statement(one.text)) for one in candidates]
@@ -168,12 +188,12 @@ def find_neighbours(
 def _of_same_meaning(index: Index, text: str, wanted: Filter, vectors: Vectors, besides: str) -> Memory | None:
     """Return the statement whose vector is nearest to that of *text*, if it is near enough; no failure is an error."""
     with suppress(MemtoolError):
-        hits = search(index, text, wanted, limit=limits.NEIGHBOURS, mode="hybrid", vectors=vectors).hits
+        hits = search(index, text, wanted, limit=20, mode="hybrid", vectors=vectors).hits
         found = [
             one
             for one in _statements(index.place.vault, hits)
             if may_mean_the_same(text, one.text) and (not besides or one.id != besides)
-        ][: limits.NEIGHBOURS]
+        ][:20]
         if found:
             rows = vectors.embedder.embed_notes([text, *(one.text for one in found)])
             likeness = (rows[1:] @ rows[0]).tolist()
@@ -192,28 +212,24 @@ def _statements(vault: Vault, hits: Iterable[Found]) -> Iterator[Memory]:
             if memory.path not in facts:
                 facts[memory.path] = {}
                 with suppress(MemtoolError, OSError):
-                    file = parse_facts(read_text(vault.path(memory.path))[0], memory.path)
+                    file = parse_facts(vault.read(memory.path)[0], memory.path)
                     facts[memory.path] = {one.id: one for one in file.memories(memory.path)}
             if memory.id in facts[memory.path]:
                 yield facts[memory.path][memory.id]
         elif memory.kind in FOLDERS:
-            if memory.path not in seen:
-                seen.add(memory.path)
-                yield from _note_at(vault, memory.path)
+            ref = memory.path
+            with suppress(MemtoolError, OSError):
+                note = parse_note(ref, vault.path(ref).read_bytes()) if ref not in seen else None
+                if isinstance(note, Note):
+                    lines = note.text.rstrip("\n").count("\n") + 1
+                    yield _of_note(Location(ref, 1, lines), note.body, kind_of(ref, note.field("type")))
+            seen.add(ref)
         else:
             for piece in pieces_of(memory.text) or [memory.text]:
-                yield _memory(memory.place, piece.lstrip("-*+ "), memory.kind)
+                yield _of_note(memory.place, piece.lstrip("-*+ "), memory.kind)
 
 
-def _note_at(vault: Vault, ref: str) -> Iterator[Memory]:
-    with suppress(MemtoolError, OSError):
-        note = parse_note(ref, vault.path(ref).read_bytes())
-        if isinstance(note, Note):
-            lines = note.text.rstrip("\n").count("\n") + 1
-            yield _memory(Location(ref, 1, lines), note.body, kind_of(ref, note.field("type")))
-
-
-def _memory(place: Location, text: str, kind: str) -> Memory:
+def _of_note(place: Location, text: str, kind: str) -> Memory:
     """Return what a note says at *place*, which is its id."""
     end = f"-{place.end_line}" if place.end_line > place.start_line else ""
     return Memory(f"{place.path}:{place.start_line}{end}", text, kind, place)

@@ -24,7 +24,6 @@ from memtool.memory.forget import LINE, find_target, remove, sort_of
 from memtool.redaction.known import KnownSecrets
 from memtool.redaction.views import merge, replace
 from memtool.text.scripts import HAN
-from memtool.vault import files
 from memtool.vault.layout import kind_of
 from memtool.vault.masking import all_refs, drop_indexes, keep_purged, mask_files, mask_state, texts_of
 from memtool.vault.memory import NOTE, Memory
@@ -123,7 +122,6 @@ def purge(work: Workspace, asked: str, target: Memory | None, *, history: bool =
         UsageError: `extent_of` says why the text cannot go.
         Busy: sessions are being captured.
         HistoryFailed: the *history* cannot be rewritten; then nothing was changed.
-        MemtoolError: the vault cannot be written.
     """
     if target is None:
         extent_of(work, asked)
@@ -145,7 +143,7 @@ def _purge(work: Workspace, asked: str, target: Memory | None, *, history: bool)
         everywhere.add(target.text, KIND)
     else:
         gone = [target.path]
-        for line in files.read_text(work.vault.path(target.path))[0].splitlines():
+        for line in work.vault.read(target.path)[0].splitlines():
             if len(line.strip("-*#> ")) >= 20:
                 known.add(line.strip("-*#> "), KIND)
 

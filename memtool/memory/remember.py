@@ -9,23 +9,21 @@ alone: look for what says the same, or otherwise            through the index
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from contextlib import suppress
 from itertools import count
-from typing import NamedTuple
 
-from memtool.errors import BrokenVaultFile, Busy, MemtoolError, NoteNotFound, NotWritable, UsageError
-from memtool.history.one_commit import Kept, alone, commit, keep_edits
+from memtool.errors import Busy, MemtoolError, NoteNotFound, NotWritable, UsageError
+from memtool.history.one_commit import alone, commit, keep_edits
 from memtool.history.uncommitted import note_uncommitted
 from memtool.index.engine import Index, place_of, use_index
 from memtool.index.lookup import find_fact
 from memtool.index.semantic import VectorSource
-from memtool.memory.new_memory import Neighbours, find_neighbours, prepared_at
+from memtool.memory.new_memory import MemoryChange, Neighbours, find_neighbours, prepared_at
 from memtool.text.languages import labels
 from memtool.text.lines import brief
 from memtool.text.near_duplicates import is_same, letters, statement
 from memtool.vault.facts import Fact, add, new_fact_id, supersede, supersede_by, update_facts
-from memtool.vault.files import hash_of, read_text, replace
+from memtool.vault.files import hash_of, replace
 from memtool.vault.layout import FACTS_FILE, area_folder, project_of
 from memtool.vault.memory import (
     AGENT,
@@ -48,17 +46,6 @@ from memtool.vault.todos import add_todo, find_todos, new_todos, todo_line
 from memtool.workspace import Workspace
 
 
-class Remembered(NamedTuple):
-    """The *memory* as written, and its commit. *redacted* counts the secrets removed, by their kind."""
-
-    memory: Memory
-    contradictions: tuple[Memory, ...]
-    superseded: str
-    redacted: Mapping[str, int]
-    kept: Kept
-    notices: tuple[str, ...]
-
-
 class AlreadyKnown(MemtoolError):
     """A *memory* in the vault says the same."""
 
@@ -69,7 +56,7 @@ class AlreadyKnown(MemtoolError):
         self.memory = memory
 
 
-def remember(work: Workspace, memory: NewMemory) -> Remembered:
+def remember(work: Workspace, memory: NewMemory) -> MemoryChange:
     """Write *memory* into the vault, and commit it.
 
     Raises:
@@ -102,7 +89,10 @@ def remember(work: Workspace, memory: NewMemory) -> Remembered:
     written = written._replace(kind=memory.kind, project=project, author=memory.author)
     redacted = {kind: number for kind, number in work.redact.counts.items() if kind}
     notices += [kept.notice] if kept.notice else []
-    return Remembered(written, found.contradictions, memory.supersedes, redacted, kept, tuple(notices))
+    return MemoryChange(
+        written, kept=kept, contradictions=found.contradictions, superseded=memory.supersedes, redacted=redacted,
+        notices=tuple(notices),
+    )  # fmt: skip
 
 
 def by_words(work: Workspace) -> Workspace:
@@ -273,21 +263,13 @@ def _write_note(work: Workspace, memory: NewMemory, ref: str, project: str) -> M
 
 def _write_todo(work: Workspace, memory: NewMemory, ref: str, project: str) -> Memory:
     item = todo_line(
-        memory.text,
-        type=memory.type,
-        due=memory.due,
-        tags=memory.tags,
-        source=memory.source,
-        language=work.language,
+        memory.text, type=memory.type, due=memory.due, tags=memory.tags, source=memory.source, language=work.language
     )
     path = work.vault.path(ref).resolve()
     with work.vault.lock():
-        try:
-            text, expected = read_text(path)
-        except FileNotFoundError:
-            text, expected = new_todos(project, work.language), None
-        except OSError as error:
-            raise BrokenVaultFile(f"'{ref}' cannot be read: {error.strerror}") from None
+        text, expected = new_todos(project, work.language), None
+        with suppress(NoteNotFound):
+            text, expected = work.vault.read(ref)
         if not memory.force:
             new = statement(memory.text)
             for todo in find_todos(text):

@@ -37,13 +37,15 @@ _EVERYWHERE = ("identity", "preference")  # belong to the user, in whatever proj
 class Saved(NamedTuple):
     """The fate of an entry: `saved`, `duplicate` or `refused`.
 
-    *id* names the new memory, or the one that said so before; *notes* give the reason and what was redacted.
+    *id* names the new memory, or the one that said so before; *notes* give the reason and what was redacted;
+    *contradicts* are the ids of facts that say otherwise.
     """
 
     outcome: str
     type: str
     id: str = ""
     notes: tuple[str, ...] = ()
+    contradicts: tuple[str, ...] = ()
 
 
 def save_entries(work: Workspace, entries: Sequence[NewMemory]) -> list[Saved]:
@@ -109,26 +111,14 @@ def _save_session(work: Workspace, entry: NewMemory) -> Saved:
 
 
 def _removed(work: Workspace) -> list[str]:
-    counts = {kind: number for kind, number in work.redact.counts.items() if kind}
-    removed = ", ".join(f"{kind} ({number})" for kind, number in sorted(counts.items()))
+    removed = ", ".join(f"{kind} ({number})" for kind, number in sorted(work.redact.counts.items()) if kind)
     return [f"removed before writing: {removed}"] if removed else []
 
 
-class Stored(NamedTuple):
-    """The id of a statement, whether it is *new*, and the ids of what it may contradict."""
-
-    id: str
-    new: bool
-    contradicts: tuple[str, ...] = ()
-
-
-def store(work: Workspace, text: str, category: str) -> Stored:
+def store(work: Workspace, text: str, category: str) -> Saved:
     """Write *text* as a fact of the project at hand, or of the user; a long one as a note.
 
     The same text in the same category, redacted, is stored once.
-
-    Raises:
-        MemtoolError: it cannot be written.
     """
     memory = NewMemory(
         text,
@@ -142,9 +132,9 @@ def store(work: Workspace, text: str, category: str) -> Stored:
     try:
         done = remember(by_words(work), memory)
     except AlreadyKnown as known:
-        return Stored(known.memory.fact_id or known.memory.path, new=False)
+        return Saved(DUPLICATE, memory.kind, known.memory.fact_id or known.memory.path)
     catch_up(work, [done.memory.path])
-    return Stored(done.memory.id, new=True, contradicts=tuple(one.id for one in done.contradictions))
+    return Saved(SAVED, memory.kind, done.memory.id, contradicts=tuple(one.id for one in done.contradictions))
 
 
 def init_project(work: Workspace, content: str = "") -> tuple[ProjectArea, bool, Kept]:

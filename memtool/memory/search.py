@@ -87,9 +87,6 @@ def search_memory(
 
     Without a word in *query*, the newest. Where many files are not in the index yet, it is brought up to date in the
     background, and the answer says so.
-
-    Raises:
-        MemtoolError: the vault or its index cannot be read.
     """
     project = "" if everywhere else work.area().name
     wanted = Filter(work.now(), transcripts=transcripts)
@@ -172,7 +169,6 @@ def timeline_around(work: Workspace, asked: str, *, before: int, after: int) -> 
 
     Raises:
         NoteNotFound: nothing with a date is meant.
-        MemtoolError: the vault or its index cannot be read, or the index is being built.
     """
     text, here = without_surrogates(asked), work.area().name
 
@@ -187,7 +183,6 @@ def use_ready(work: Workspace, use: Callable[[Index], T]) -> T:
 
     Raises:
         Unbuilt: there is no index yet.
-        MemtoolError: it cannot be read.
     """
 
     def used(index: Index) -> T:
@@ -236,7 +231,6 @@ def read_turns(work: Workspace, session: str, number: int = 0, *, here: str = ""
     Raises:
         SessionNotFound: there is none, its turns are not kept, or it was forgotten.
         UsageError: it has no turn of that number.
-        MemtoolError: the vault or its index cannot be read.
     """
     name = without_surrogates(session).strip()
     name = session_at(work.vault, name) if name.endswith(".md") else name
@@ -267,9 +261,6 @@ def search_memories(
 
     The `relevance` of each is the part of its score that it has by the query. A prompt has no id. Where *use* opens an
     index, that one is searched in place of the index of the vault at hand.
-
-    Raises:
-        MemtoolError: the vault or its index cannot be read, or the index is being built.
     """
     text = without_surrogates(query)
     here = work.area()

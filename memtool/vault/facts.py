@@ -12,9 +12,9 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from functools import lru_cache
-from pathlib import Path
 from typing import Any, TypeAlias
 
 from memtool.errors import BrokenVaultFile, MemtoolError, NoteNotFound, UsageError
@@ -222,7 +222,9 @@ def update_facts(
     """
     path = vault.path(ref).resolve()
     with vault.lock(timeout=timeout):
-        text, expected = _read_file(path, ref)
+        text, expected = NO_FACTS, None
+        with suppress(NoteNotFound):
+            text, expected = vault.read(ref)
         before = parse_facts(text, ref)
         facts = tuple(change(before.facts))
         if facts == before.facts:
@@ -279,7 +281,7 @@ def purge(vault: Vault, ref: str, fact_id: str) -> None:
     """
     path = vault.path(ref).resolve()
     with vault.lock():
-        text, expected = _read_file(path, ref)
+        text, expected = vault.read(ref)
         files.replace(path, without(parse_facts(text, ref), fact_id), expected=expected)
 
 
@@ -308,15 +310,6 @@ def change(facts: tuple[Fact, ...], fact_id: str, **values: Any) -> tuple[Fact, 
 def new_fact_id(clock: Callable[[], datetime], random: Callable[[int], str]) -> str:
     """Return an id such as `fact-20260210-9f3a1c04be`; *random* gives so many bytes in hexadecimal."""
     return f"fact-{clock():%Y%m%d}-{random(5)}"
-
-
-def _read_file(path: Path, ref: str) -> tuple[str, str | None]:
-    try:
-        return files.read_text(path)
-    except FileNotFoundError:
-        return NO_FACTS, None
-    except OSError as error:
-        raise BrokenVaultFile(f"'{ref}' cannot be read: {error.strerror}") from None
 
 
 def _repeated(ids: Sequence[object]) -> list[str]:

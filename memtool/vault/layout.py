@@ -14,6 +14,7 @@ from memtool.errors import (
     BrokenVaultFile,
     Busy,
     NotAVault,
+    NoteNotFound,
     NotWritable,
     OnlyReading,
     OutsideVault,
@@ -23,6 +24,7 @@ from memtool.errors import (
 from memtool.named_tuple import NamedTuple
 from memtool.processes import lock
 from memtool.vault import limits
+from memtool.vault.files import read_text
 from memtool.vault.memory import KINDS, KNOWLEDGE
 from memtool.vault.state import STATE_FOLDER, make_state_folder, writing_in
 
@@ -99,6 +101,21 @@ class Vault(NamedTuple):
         if not inside:
             raise OutsideVault(f"'{ref}' lies outside the vault")
         return path
+
+    def read(self, ref: str) -> tuple[str, str]:
+        """Return the text of the file *ref*, and the hash to hand to `files.replace`.
+
+        Raises:
+            NoteNotFound: there is none.
+            BrokenVaultFile: it is not UTF-8, or cannot be read.
+            OutsideVault
+        """
+        try:
+            return read_text(self.path(ref))
+        except FileNotFoundError:
+            raise NoteNotFound(ref) from None
+        except OSError as error:
+            raise BrokenVaultFile(f"'{ref}' cannot be read: {error.strerror}") from None
 
     @contextlib.contextmanager
     def lock(self, name: str = "vault", *, timeout: float = 10.0) -> Iterator[int]:

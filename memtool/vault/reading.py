@@ -13,7 +13,6 @@ from memtool.text.frontmatter import read_front_matter
 from memtool.text.markdown import blocks, headings
 from memtool.text.tokens import fold
 from memtool.vault import limits
-from memtool.vault.files import read_text
 from memtool.vault.layout import DAILY, Vault, kind_of, project_of
 from memtool.vault.marks import UNSOLVED, holds_two_texts
 from memtool.vault.note import BrokenNote, Note, overview, parse_note
@@ -114,7 +113,7 @@ def with_lines(vault: Vault, ref: Ref) -> Ref:
     Raises:
         NoteNotFound: the note has no such part.
     """
-    return _located(ref, read_text(vault.path(ref.name))[0]) if ref.part else ref
+    return _located(ref, vault.read(ref.name)[0]) if ref.part else ref
 
 
 def _located(ref: Ref, text: str) -> Ref:

@@ -30,7 +30,8 @@ from memtool.memory.memories import (
     list_memories,
     uses_of,
 )
-from memtool.memory.remember import AlreadyKnown, Remembered, remember
+from memtool.memory.new_memory import MemoryChange
+from memtool.memory.remember import AlreadyKnown, remember
 from memtool.recall.uses import count_uses
 from memtool.vault.memory import FACT, KNOWLEDGE, NewMemory
 from memtool.web import limits
@@ -264,7 +265,7 @@ def _expiry(work: Workspace, text: str) -> str:
     return text
 
 
-def _saved(done: Remembered) -> dict[str, Any]:
+def _saved(done: MemoryChange) -> dict[str, Any]:
     return {
         "id": done.memory.id,
         "stored": True,
