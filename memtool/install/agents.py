@@ -205,17 +205,14 @@ class AgentSetup:
         if hooks is None or path is None:
             return
         program = find_program(target.named, this_project=target.project is not None, client=self.name)
-        if hooks.form == SCRIPT:
-            yield HookScript(HOOKS, path, self._script(program))
+        if hooks.form == SCRIPT:  # the plugin, with the program that it runs written into it
+            words = json.dumps([program.command, *program.args], ensure_ascii=False)
+            text = (shipped("hooks") / self.name / "memtool.js").read_text(encoding="utf-8")
+            text = text.replace('["memtool-hook"]', words)
+            yield HookScript(HOOKS, path, own_texts.marked(text, "plugin", self.name, comment=("// ", "")))
             return
         for part in dict.fromkeys(event.part for event in hooks.events if event.part):
             yield HookShare(part, path, hooks, program)
-
-    def _script(self, program: Program) -> str:
-        """Return the plugin, with the program that it runs written into it."""
-        words = json.dumps([program.command, *program.args], ensure_ascii=False)
-        text = (shipped("hooks") / self.name / "memtool.js").read_text(encoding="utf-8")
-        return own_texts.marked(text.replace('["memtool-hook"]', words), "plugin", self.name, comment=("// ", ""))
 
     def _mcp_share(self, mcp: Mcp, target: Target) -> McpEntry | None:
         path = self._path(mcp, target)

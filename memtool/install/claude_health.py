@@ -169,15 +169,14 @@ def _installation(path: Path) -> _Installation | None:
 
 
 def _switched_off(environ: Mapping[str, str], folder: Path | None) -> list[str]:
-    return [sentence for path in settings_paths(environ, folder) for sentence in _switches(path)]
-
-
-def _switches(path: Path) -> Iterator[str]:
-    values = client_files.values(path)
-    if values.get("disableAllHooks") is True:
-        yield f"'{path}' sets disableAllHooks, so no hook runs at all"
-    if values.get("allowManagedHooksOnly") is True and path == client_files.managed_settings_path():
-        yield f"'{path}' sets allowManagedHooksOnly, so only your administrator's hooks run"
+    sentences = []
+    for path in settings_paths(environ, folder):
+        values = client_files.values(path)
+        if values.get("disableAllHooks") is True:
+            sentences.append(f"'{path}' sets disableAllHooks, so no hook runs at all")
+        if values.get("allowManagedHooksOnly") is True and path == client_files.managed_settings_path():
+            sentences.append(f"'{path}' sets allowManagedHooksOnly, so only your administrator's hooks run")
+    return sentences
 
 
 def _notes(sentences: Iterable[str]) -> list[HookFinding]:
@@ -208,16 +207,12 @@ def _faults(installation: _Installation, *, may_run: bool) -> Iterator[HookFindi
     if missing:
         yield HookFinding(False, f"'{path}' lacks the hooks {', '.join(missing)}", _AGAIN)
     for program in installation.programs():
-        yield from _program_faults(program, may_run=may_run)
-
-
-def _program_faults(program: Program, *, may_run: bool) -> Iterator[HookFinding]:
-    if program.vault and not Path(program.vault).is_dir():
-        yield HookFinding(True, f"the hooks write to '{program.vault}', which does not exist", _AGAIN)
-    if shutil.which(program.interpreter) is None:
-        yield HookFinding(True, f"the hooks run '{program.interpreter}', which does not exist", _AGAIN)
-    elif may_run and (fault := probe(program).fault):
-        yield HookFinding(True, f"the hooks run '{program.interpreter}', and {fault}", _AGAIN)
+        if program.vault and not Path(program.vault).is_dir():
+            yield HookFinding(True, f"the hooks write to '{program.vault}', which does not exist", _AGAIN)
+        if shutil.which(program.interpreter) is None:
+            yield HookFinding(True, f"the hooks run '{program.interpreter}', which does not exist", _AGAIN)
+        elif may_run and (fault := probe(program).fault):
+            yield HookFinding(True, f"the hooks run '{program.interpreter}', and {fault}", _AGAIN)
 
 
 class Plugin(NamedTuple):
@@ -235,7 +230,12 @@ def find_plugin(paths: Iterable[Path], environ: Mapping[str, str]) -> Plugin | N
         for name, is_on in _as_object(client_files.values(path).get("enabledPlugins")).items():
             if name.partition("@")[0] == _PLUGIN:
                 enabled[name] = path if is_on is True else None
-    return next((Plugin(name, path, _plugin_version(name, environ)) for name, path in enabled.items() if path), None)
+    for name, path in ((name, path) for name, path in enabled.items() if path):
+        record = client_files.user_settings_path(environ).parent / "plugins" / "installed_plugins.json"
+        installed = _as_object(client_files.values(record).get("plugins")).get(name)
+        copies = [_as_object(copy).get("version") for copy in installed] if isinstance(installed, list) else []
+        return Plugin(name, path, next((version for version in copies if isinstance(version, str)), ""))
+    return None
 
 
 def _plugin_program(environ: Mapping[str, str]) -> Program | None:
@@ -245,13 +245,6 @@ def _plugin_program(environ: Mapping[str, str]) -> Program | None:
         with contextlib.suppress(RuntimeError):  # the home folder is unknown
             found = shutil.which(str(Path.home() / ".local" / "bin" / _HOOK_PROGRAM))
     return Program(found) if found else None
-
-
-def _plugin_version(name: str, environ: Mapping[str, str]) -> str:
-    record = client_files.user_settings_path(environ).parent / "plugins" / "installed_plugins.json"
-    installed = _as_object(client_files.values(record).get("plugins")).get(name)
-    copies = [_as_object(copy).get("version") for copy in installed] if isinstance(installed, list) else []
-    return next((version for version in copies if isinstance(version, str)), "")
 
 
 def _as_object(value: object) -> dict[str, object]:

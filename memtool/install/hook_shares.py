@@ -30,7 +30,10 @@ class HookShare(Share):
         One that is there already gets the new program and keeps the rest: timeout, matcher, place.
         """
         text = "{}\n" if text is None or json_text.is_blank(text) else text
-        self._check_lists(text)
+        hooks = hooks_of(text)
+        for event in self._events():
+            if hooks and not isinstance(hooks.value.get(event.name, []), list):
+                raise ValueError(f"'hooks.{event.name}' in it should be a list, […]")
         for name, value in self.hooks.head.items():
             if json_text.object_of(text).get(name) is None:
                 text = json_text.with_added(text, (name,), value)
@@ -38,7 +41,8 @@ class HookShare(Share):
             text = self._updated(text, handler)
         for event in self._events():
             if not any(handler.event == event.name for handler in self._own(text)):
-                entry = self._entry(event) if self.hooks.form == FLAT else group_of(event, self.program)
+                entry = {**self.hooks.handler, **self._fields(), **_status(event)}
+                entry = entry if self.hooks.form == FLAT else group_of(event, self.program)
                 text = json_text.with_added(text, ("hooks", event.name, -1), entry)
         return text
 
@@ -80,18 +84,9 @@ class HookShare(Share):
         others = {event.name for event in self.hooks.events if event.part not in (self.part, KNOWN)}
         return [handler for handler in find_handlers(text, self._command()) if handler.event not in others]
 
-    def _check_lists(self, text: str) -> None:
-        hooks = hooks_of(text)
-        for event in self._events():
-            if hooks and not isinstance(hooks.value.get(event.name, []), list):
-                raise ValueError(f"'hooks.{event.name}' in it should be a list, […]")
-
     def _fields(self) -> dict[str, Any]:
         """Return the members of a handler that name the program."""
         return {self.hooks.command: self.program.line} if self.hooks.form == FLAT else self.program.fields
-
-    def _entry(self, event: Event) -> dict[str, Any]:
-        return {**self.hooks.handler, **self._fields(), **_status(event)}
 
     def _updated(self, text: str, ours: Handler) -> str:
         handler = ours.node

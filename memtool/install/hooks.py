@@ -158,8 +158,11 @@ def find_program(vault: Path | None, *, this_project: bool, client: str = "") ->
     Raises:
         BadSetting: the vault's path cannot be written into a settings file.
     """
-    if vault and not _is_unicode(vault):
-        raise BadSetting(f"the path of the vault '{vault}' is not Unicode", hint="Give its folder another name.")
+    try:
+        str(vault).encode("utf-8")
+    except UnicodeEncodeError:
+        hint = "Give its folder another name."
+        raise BadSetting(f"the path of the vault '{vault}' is not Unicode", hint=hint) from None
     args = (*(("--vault", str(vault)) if vault else ()), *(("--this-project",) if this_project else ()))
     args += ("--client", client) if client else ()
     # Not the script `memtool-hook`: it runs in the user's project, where a PYTHONPATH may lead to a stranger's modules.
@@ -175,11 +178,3 @@ def _guarded(words: tuple[str, ...], needed: str) -> Program:
     if _CMD.exists() and all(map(_PLAIN_WORD.fullmatch, (needed, *words))):
         return Program(str(_CMD), ("/d", "/c", "if", "exist", needed, "if", "exist", words[0], *words))
     return Program(words[0], words[1:])
-
-
-def _is_unicode(path: Path) -> bool:
-    try:
-        str(path).encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True

@@ -208,8 +208,10 @@ def parts_there(shares: Iterable[Share]) -> list[str]:
 def _planned(shares: list[Share], wanted: Mapping[str, bool], notices: list[str]) -> tuple[FileChange, set[str]]:
     """Return the change to the file of *shares*, and the parts that it has a share of after it."""
     path, keeps = shares[0].path, shares[0].keeps_original
-    before = shares[0].read()
-    kept = _read_original(path) if keeps else None
+    before, kept = shares[0].read(), None
+    with contextlib.suppress(BadSetting):
+        content = client_files.read(original_path(path)) if keeps else None
+        kept = content.text if content else None
     parts: set[str] = set()
     try:
         there = [share for share in shares if has_share(share, before, kept)]
@@ -251,33 +253,22 @@ def _restored(there: Iterable[Share], text: str | None, original: str | None) ->
     return text
 
 
-def _read_original(path: Path) -> str | None:
-    with contextlib.suppress(BadSetting):
-        content = client_files.read(original_path(path))
-        return content.text if content else None
-    return None
-
-
 def _write(change: FileChange) -> None:
     if change.is_first:
         _keep(original_path(change.path), change.before)
     expected = None if change.before is None else files.content_hash(change.before.encode("utf-8"))
     if change.after is not None:
         files.replace(change.path, change.after, expected=expected)
+    elif expected is None or files.hash_of(change.path) != expected:
+        raise NoteChanged(f"'{change.path.name}' was changed by someone else")
     else:
-        _remove(change, expected)
+        try:
+            change.path.unlink()
+        except OSError as error:
+            raise NotWritable(f"cannot remove '{change.path}': {error.strerror}") from None
     if change.is_last:
         with contextlib.suppress(OSError):
             original_path(change.path).unlink(missing_ok=True)
-
-
-def _remove(change: FileChange, expected: str | None) -> None:
-    if expected is None or files.hash_of(change.path) != expected:
-        raise NoteChanged(f"'{change.path.name}' was changed by someone else")
-    try:
-        change.path.unlink()
-    except OSError as error:
-        raise NotWritable(f"cannot remove '{change.path}': {error.strerror}") from None
 
 
 def _keep(path: Path, text: str | None) -> None:

@@ -119,7 +119,10 @@ def are_for(environ: Mapping[str, str], vault: Vault) -> bool:
     with contextlib.suppress(ValueError, BadSetting):  # then there are no hooks that run
         content = client_files.read(client_files.user_settings_path(environ))
         named = {handler.program.vault for handler in hooks.find_handlers(content.text if content else "")}
-        return any(_vault_of(name, environ).resolve() == vault.root for name in named)
+        # MEMTOOL_VAULT may be there for one session only. The rules are for all.
+        lasting = {key: value for key, value in environ.items() if key != "MEMTOOL_VAULT"}
+        vaults = (Path(name) if name else settings.find_vault_path(None, lasting, Path(os.sep))[0] for name in named)
+        return any(each.resolve() == vault.root for each in vaults)
     return False
 
 
@@ -136,12 +139,3 @@ def written_rules(environ: Mapping[str, str]) -> dict[str, str]:
 def rules_folder(environ: Mapping[str, str]) -> Path:
     """Return the folder of the rules that the client reads in every project."""
     return client_files.user_settings_path(environ).parent / "rules"
-
-
-def _vault_of(name: str, environ: Mapping[str, str]) -> Path:
-    """Return the vault of hooks that name *name*, or none."""
-    if name:
-        return Path(name)
-    # MEMTOOL_VAULT may be there for one session only. The rules are for all.
-    lasting = {key: value for key, value in environ.items() if key != "MEMTOOL_VAULT"}
-    return settings.find_vault_path(None, lasting, Path(os.sep))[0]

@@ -60,9 +60,11 @@ def with_value(text: str, key: str, value: Value) -> str:
         BadSetting: *text* is not TOML, or its form allows no change.
     """
     import tomlkit
+    from tomlkit.items import Array
 
     def put(table: Any, name: str) -> None:  # noqa: ANN401  (a table of tomlkit)
-        if name in table and _has_comment(table[name]):
+        there = table.get(name)
+        if isinstance(there, Array) and there.as_string().count("#") > sum(str(item).count("#") for item in there):
             raise BadSetting(f"the value of '{key}' goes over several lines, with comments in it", hint=_EDIT)
         table[name] = tomlkit.parse(f"{name} = {as_toml(value)}\n")[name]
 
@@ -110,13 +112,6 @@ def _changed(text: str, key: str, change: Callable[[Any, str], object], value: o
         if tomllib.loads(after) == expected:
             return after.replace("\n", newline)
     raise BadSetting(f"'{key}' cannot be changed in the form that this file has", hint=_EDIT)
-
-
-def _has_comment(value: Any) -> bool:  # noqa: ANN401  (an item of tomlkit)
-    """Return whether there is a comment between the items of a list."""
-    from tomlkit.items import Array
-
-    return isinstance(value, Array) and value.as_string().count("#") > sum(str(item).count("#") for item in value)
 
 
 def as_toml(value: Value) -> str:

@@ -91,8 +91,7 @@ class CallLog(NamedTuple):
             with self.vault.lock("model-calls", timeout=5):
                 path = _path(self.vault)
                 calls = _latest(_lines(path))
-                self._check(call, calls)
-                _check_limits(limits, provider, [other for other in calls if other.provider == provider], at)
+                self._check(call, calls, limits, at)
                 append_state(path, _line_of(call))
                 _shorten(path, call.day)
         except (BudgetSpent, Unavailable):
@@ -102,11 +101,23 @@ class CallLog(NamedTuple):
             raise BudgetSpent(f"the ledger of model calls cannot be kept: {error}", hint=hint) from None
         return call
 
-    def _check(self, call: ModelCall, others: Iterable[ModelCall]) -> None:
-        spent = sum(other.input_tokens + other.output_tokens for other in others if other.day == call.day)
+    def _check(self, call: ModelCall, others: list[ModelCall], limits: Limits, at: datetime) -> None:
+        """Refuse *call* where the *others* have used up the tokens of the day, or the *limits* of its provider."""
+        today = [other for other in others if other.day == call.day]
+        spent = sum(other.input_tokens + other.output_tokens for other in today)
         if self.daily_tokens and spent + call.input_tokens > self.daily_tokens:
             budget = f"{self.daily_tokens:,} tokens"
             raise BudgetSpent(f"the day's budget of {budget} is spent: {spent:,}, and this takes {call.input_tokens:,}")
+        own = [other for other in others if other.provider == call.provider]
+        ages = [(other, (at - datetime.fromisoformat(other.at)).total_seconds()) for other in own]
+        counts = (  # a call that has not ended after two minutes was killed
+            (limits.per_minute, "in the last minute", sum(age < 60.0 for _, age in ages)),
+            (limits.per_day, "today", sum(other.day == call.day for other in own)),
+            (limits.at_once, "at once", sum(other.failure == _UNFINISHED and age < 120.0 for other, age in ages)),
+        )
+        for most, when, count in counts:
+            if most and count >= most:
+                raise Unavailable(f"{call.provider} has had {counted(count, 'call')} {when}, which is its limit")
 
     def end(self, call: ModelCall, outcome: Answer | MemtoolError, seconds: float, failure: str = "") -> None:
         """Note how *call* ended: well, or with a *failure*. If that cannot be written, the estimate counts."""
@@ -118,19 +129,6 @@ class CallLog(NamedTuple):
         ended = ModelCall(*call[:4], model, *tokens, round(seconds, 3), failure[:300])
         with contextlib.suppress(MemtoolError, OSError), self.vault.lock("model-calls", timeout=5):
             append_state(_path(self.vault), _line_of(ended))
-
-
-def _check_limits(limits: Limits, provider: str, calls: Iterable[ModelCall], at: datetime) -> None:
-    """Refuse a call at the time *at* of a provider that was asked often enough by *calls*."""
-    ages = [(call, (at - datetime.fromisoformat(call.at)).total_seconds()) for call in calls]
-    counts = (  # a call that has not ended after two minutes was killed
-        (limits.per_minute, "in the last minute", sum(age < 60.0 for _, age in ages)),
-        (limits.per_day, "today", sum(call.day == at.isoformat()[:10] for call, _ in ages)),
-        (limits.at_once, "at once", sum(call.failure == _UNFINISHED and age < 120.0 for call, age in ages)),
-    )
-    for most, when, count in counts:
-        if most and count >= most:
-            raise Unavailable(f"{provider} has had {counted(count, 'call')} {when}, which is its limit")
 
 
 def calls_of(vault: Vault) -> list[ModelCall]:

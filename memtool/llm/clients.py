@@ -12,21 +12,20 @@ import json
 import re
 import tomllib
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
 
 from memtool.llm import Request, tokens_used
 from memtool.llm.command import (
+    SYSTEM,
     ClientCommand,
     CommandReply,
     Start,
     as_cost,
-    empty_folder,
     find_program,
     json_lines,
-    write_system,
 )
 from memtool.settings import INTERNAL, Keys, environment, user_cache_path
 from memtool.settings.sections import ModelSettings
@@ -52,9 +51,7 @@ class ClaudeCommand(ClientCommand):
         variables = {INTERNAL: "1", **_CLAUDE_VARIABLES, **limits}
         # Variables stand here as well: those of the user's own settings would win over the process's.
         (folder / "settings.json").write_text(json.dumps({**_CLAUDE_SETTINGS, "env": variables}), encoding="utf-8")
-        write_system(folder, request)
-        model = ("--model", self._model) if self._model else ()
-        return Start((*_CLAUDE_ARGUMENTS, *model), empty_folder(folder), variables)
+        return Start((*_CLAUDE_ARGUMENTS, *self.model_options), variables)
 
     def reply(self, said: str) -> CommandReply:
         """Return the client's result: the last line that is one."""
@@ -80,24 +77,20 @@ class CodexCommand(ClientCommand):
     command = "codex"
     hint = "Try `codex exec hello` in a terminal, or install Codex."
 
-    def start(self, folder: Path, request: Request) -> Start:
+    def start(self, folder: Path, request: Request) -> Start:  # noqa: ARG002
         """Return how to start it; see `ClientCommand`."""
+        home, servers = Path(self._environ.get("CODEX_HOME") or Path.home() / ".codex"), list[str]()
+        with suppress(OSError, ValueError):  # the user's MCP servers can be switched off one by one only
+            named = tomllib.loads((home / "config.toml").read_text(encoding="utf-8")).get("mcp_servers", {})
+            servers = [name for name in named if re.fullmatch(r"[\w-]+", name)]
         settings = {
             **{f"features.{name}": False for name in _CODEX_FEATURES},
-            **{f"mcp_servers.{name}.enabled": False for name in self._servers()},
+            **{f"mcp_servers.{name}.enabled": False for name in servers},
             **_CODEX_SETTINGS,
-            "model_instructions_file": str(write_system(folder, request)),
+            "model_instructions_file": str(folder / SYSTEM),
         }
         options = [word for name, value in settings.items() for word in ("-c", f"{name}={json.dumps(value)}")]
-        model = ("--model", self._model) if self._model else ()
-        return Start((*_CODEX_ARGUMENTS, *options, *model, "-"), empty_folder(folder))
-
-    def _servers(self) -> Iterator[str]:
-        """Give the names of the user's MCP servers, which can be switched off one by one only."""
-        home = Path(self._environ.get("CODEX_HOME") or Path.home() / ".codex")
-        with suppress(OSError, ValueError):
-            servers = tomllib.loads((home / "config.toml").read_text(encoding="utf-8")).get("mcp_servers", {})
-            yield from (name for name in servers if re.fullmatch(r"[\w-]+", name))
+        return Start((*_CODEX_ARGUMENTS, *options, *self.model_options, "-"))
 
     def reply(self, said: str) -> CommandReply:
         """Return the last message of the agent."""
@@ -124,18 +117,17 @@ class GeminiCommand(ClientCommand):
 
     _session = ""
 
-    def start(self, folder: Path, request: Request) -> Start:
+    def start(self, folder: Path, request: Request) -> Start:  # noqa: ARG002
         """Return how to start it; see `ClientCommand`."""
         # It keeps a list of all folders that it worked in, so it is always the same one.
         work = user_cache_path(self._environ) / "gemini-cli"
         make_folder(work / ".gemini")
         (work / ".gemini" / "settings.json").write_text(json.dumps(_GEMINI_SETTINGS), encoding="utf-8")
         self._session = str(uuid.uuid4())
-        model = ("--model", self._model) if self._model else ()
-        arguments = (*_GEMINI_ARGUMENTS, "--session-id", self._session, *model, "--prompt", " ")
+        arguments = (*_GEMINI_ARGUMENTS, "--session-id", self._session, *self.model_options, "--prompt", " ")
         # Only in a folder that is trusted does it read the settings there.
-        system = str(write_system(folder, request))
-        return Start(arguments, work, {"GEMINI_SYSTEM_MD": system, "GEMINI_CLI_TRUST_WORKSPACE": "true"})
+        variables = {"GEMINI_SYSTEM_MD": str(folder / SYSTEM), "GEMINI_CLI_TRUST_WORKSPACE": "true"}
+        return Start(arguments, variables, work)
 
     def clean_up(self) -> None:
         """Remove the session, which it keeps whatever it is told."""
@@ -173,13 +165,12 @@ class OpenCodeCommand(ClientCommand):
     command = "opencode"
     hint = "Try `opencode run hello` in a terminal, or install OpenCode."
 
-    def start(self, folder: Path, request: Request) -> Start:
+    def start(self, folder: Path, request: Request) -> Start:  # noqa: ARG002
         """Return how to start it; see `ClientCommand`."""
         agent = {"mode": "primary", "prompt": request.system, "permission": {"*": "deny"}}
         settings = {**_OPENCODE_SETTINGS, "agent": {"memtool": agent}}
-        model = ("--model", self._model) if self._model else ()
         variables = {"OPENCODE_CONFIG_CONTENT": json.dumps(settings), **_OPENCODE_VARIABLES}
-        return Start((*_OPENCODE_ARGUMENTS, *model), empty_folder(folder), variables)
+        return Start((*_OPENCODE_ARGUMENTS, *self.model_options), variables)
 
     def reply(self, said: str) -> CommandReply:
         """Return the texts of the answer."""

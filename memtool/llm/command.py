@@ -32,14 +32,18 @@ _SESSION = frozenset(
 )
 _SESSION_PREFIXES = ("CLAUDE_PLUGIN_", "CLAUDE_CODE_CHILD_")
 _AT = "\uff20"  # in place of `@`, which means a file to most clients
+SYSTEM = "system.md"  # the file of the system prompt
 
 
 class Start(NamedTuple):
-    """How a command is started: its arguments, the folder to work in, and variables beside those of the user."""
+    """How a command is started: its arguments, variables beside those of the user, and the folder to work in.
+
+    Without a *folder* it is an empty one.
+    """
 
     arguments: Sequence[str]
-    folder: Path
     variables: Mapping[str, str] = {}
+    folder: Path | None = None
 
 
 class CommandReply(NamedTuple):
@@ -79,9 +83,14 @@ class ClientCommand(ABC):
         """Return the model to ask for; empty leaves the choice to the command."""
         return str(getattr(settings, f"{cls.name.replace('-', '_')}_model"))
 
+    @property
+    def model_options(self) -> tuple[str, ...]:
+        """The options that name the model; none where the command is to choose."""
+        return ("--model", self._model) if self._model else ()
+
     @abstractmethod
     def start(self, folder: Path, request: Request) -> Start:
-        """Return how to start it. Writes what it reads into *folder*, which is empty."""
+        """Return how to start it. *folder* holds the system prompt in `SYSTEM`, and what else it writes there."""
 
     @abstractmethod
     def reply(self, said: str) -> CommandReply:
@@ -107,10 +116,13 @@ class ClientCommand(ABC):
         ):  # fmt: skip
             asked.write(request.prompt.replace("@", _AT).encode("utf-8", "replace"))
             asked.seek(0)
+            work = Path(folder, "work")
+            work.mkdir()
+            Path(folder, SYSTEM).write_text(request.system, encoding="utf-8", errors="replace")
             start = self.start(Path(folder), request)
             process = subprocess.Popen(
                 [self._program, *start.arguments],
-                cwd=start.folder,
+                cwd=start.folder or work,
                 env={**_outside(self._environ), INTERNAL: "1", **start.variables},
                 stdin=asked, stdout=said, stderr=complained, **_OWN_GROUP,
             )  # fmt: skip
@@ -159,20 +171,6 @@ def find_program(command: str, hint: str) -> str:
     if not Path(program).is_absolute():  # Windows, and a PATH with `.`
         raise ProviderMissing(f"the command '{program}' lies in the working folder, which memtool does not trust")
     return program
-
-
-def write_system(folder: Path, request: Request) -> Path:
-    """Write the system prompt of *request* into *folder* and return the file."""
-    path = folder / "system.md"
-    path.write_text(request.system, encoding="utf-8", errors="replace")
-    return path
-
-
-def empty_folder(folder: Path) -> Path:
-    """Return a new folder in *folder* to work in."""
-    work = folder / "work"
-    work.mkdir()
-    return work
 
 
 def json_lines(said: str) -> Iterator[dict[str, Any]]:

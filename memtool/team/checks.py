@@ -10,7 +10,6 @@ from memtool import settings as settings_module
 from memtool.doctor.check import BROKEN, NOTE, OK, Check, broken
 from memtool.errors import MemtoolError
 from memtool.settings import Settings
-from memtool.team import limits
 from memtool.text.lines import counted
 
 if TYPE_CHECKING:
@@ -37,9 +36,7 @@ def _of_member(known: Settings, environ: Mapping[str, str]) -> Iterator[Check]:
 
     try:
         service = Service(checked_url(known.team.url), find_token(environ))
-        listed = service.ask("GET", "/vaults", None, timeout=limits.PATIENCE).get("vaults")
-        names = [str(each.get("name")) for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
-        yield Check("team's service", OK, f"{service.url} answers, for {', '.join(names) or 'no vault'}")
+        yield Check("team's service", OK, f"{service.url} answers, for {', '.join(service.vaults()) or 'no vault'}")
     except MemtoolError as error:
         yield broken("team's service", error)
 

@@ -179,7 +179,9 @@ def _fill(clone: Clone, folder: Path) -> None:
     for name, value in settings.items():
         tell(folder, "config", "--local", name, value)
     vault = Vault(folder.resolve())
-    branch = _branch_of(vault)
+    listed = over_network(vault, "ls-remote", "--symref", _ORIGIN, "HEAD").out
+    match = re.match(r"ref: refs/heads/(\S+)\tHEAD$", listed, re.MULTILINE)  # what the remote has checked out
+    branch = match[1] if match and not match[1].startswith("-") else BRANCH
     remote = Remote(_ORIGIN, clone.address, branch)
     tell(folder, "symbolic-ref", "HEAD", f"refs/heads/{branch}")
     fetch(vault, remote)
@@ -188,13 +190,6 @@ def _fill(clone: Clone, folder: Path) -> None:
         tell(folder, "reset", "--quiet", "--hard", remote.tracked, timeout=None)
     if not has_commits(folder):
         make_vault(folder)
-
-
-def _branch_of(vault: Vault) -> str:
-    """Return the branch that the remote itself has checked out."""
-    answer = over_network(vault, "ls-remote", "--symref", _ORIGIN, "HEAD")
-    match = re.match(r"ref: refs/heads/(\S+)\tHEAD$", answer.out, re.MULTILINE)
-    return match[1] if match and not match[1].startswith("-") else BRANCH
 
 
 def _put_on_top(vault: Vault, before: str, remote: Remote) -> None:

@@ -143,9 +143,7 @@ def join(url: str) -> None:
 
     text = click.prompt("Token", hide_input=True, err=True) if sys.stdin.isatty() else sys.stdin.readline()
     environ = environment()
-    answer = Service(checked_url(url), text.strip()).ask("GET", "/vaults", None, timeout=limits.PATIENCE)
-    listed = answer.get("vaults")
-    names = [str(each.get("name")) for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
+    names = Service(checked_url(url), text.strip()).vaults()
     path, config = token_path(environ), settings_module.user_config_path(environ)
     try:
         make_folder(path.parent)

@@ -90,7 +90,10 @@ class TeamGate:
         at, started = self._service.clock(), time.perf_counter()
         token = await self._token(headers)
         answer.is_known = True
-        named, path = _vault_and_path(scope["path"])
+        named, path = "", scope["path"]
+        if path.startswith(VAULTS):
+            named, slash, rest = path.removeprefix(VAULTS).partition("/")
+            path = slash + rest
         reach = self._service.vaults_of(token)
         if named and named not in reach:
             raise Refusal(404, f"your token is for no vault '{named[:100]}'", "GET /vaults lists those it is for.")
@@ -157,8 +160,12 @@ class TeamGate:
         elif f"{method} {path}" not in _WITH_PROJECTS:
             hint = f"It may ask {', '.join(_WITH_PROJECTS)}, GET, PUT and DELETE {_MEMORY}ID."
             raise Refusal(403, "your token is for some projects only, and this call does not keep to them", hint)
-        elif path == "/save" and not token.covers(_project_in(body)):
-            raise Refusal(403, "your token is for some projects only", f"Name one: {', '.join(token.projects)}.")
+        elif path == "/save":
+            project = ""  # where none is named, or the body is none
+            with suppress(ValueError, KeyError, TypeError, RecursionError):
+                project = str(json.loads(body)["project"])
+            if not token.covers(project):
+                raise Refusal(403, "your token is for some projects only", f"Name one: {', '.join(token.projects)}.")
 
     async def _take_message(self, scope: Scope, headers: dict[str, str], body: bytes, answer: GuardedAnswer) -> None:
         """Ask a remote for what is new, because its host says that there is something."""
@@ -194,20 +201,12 @@ async def _in_time(answering: Coroutine[Any, Any, None]) -> None:
     task.result()
 
 
-def _vault_and_path(path: str) -> tuple[str, str]:
-    """Return the vault that an address names, and the rest of it."""
-    if not path.startswith(VAULTS):
-        return "", path
-    name, slash, rest = path.removeprefix(VAULTS).partition("/")
-    return name, slash + rest
-
-
 def _call_of(method: str, path: str, body: bytes) -> tuple[str, bool]:
     """Return the call without what it asks for, and whether it is one that changes something."""
     if path in PATHS:
         tool = _tool(body)
         return f"{method} {path} {tool}".strip(), tool in _WRITING_TOOLS
-    call = f"{method} /{path.lstrip('/').split('/')[0][: limits.LONGEST_TOOL]}"
+    call = f"{method} /{path.lstrip('/').split('/')[0][:40]}"
     return call, method not in ("GET", "HEAD", "OPTIONS") and path not in _READING
 
 
@@ -218,15 +217,7 @@ def _tool(body: bytes) -> str:
         name = str(asked["params"]["name"]) if asked["method"] == "tools/call" else str(asked["method"])
     except (ValueError, KeyError, TypeError, RecursionError):
         return ""
-    return name if name.replace("_", "").replace("/", "").isalnum() and len(name) < limits.LONGEST_TOOL else ""
-
-
-def _project_in(body: bytes) -> str:
-    """Return the project that a request to save names; empty if it names none, or is none."""
-    try:
-        return str(json.loads(body)["project"])
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return ""
+    return name if name.replace("_", "").replace("/", "").isalnum() and len(name) < 40 else ""
 
 
 def _check(token: Token, path: str, *, wrote: bool) -> None:

@@ -59,7 +59,9 @@ class Service(NamedTuple):
     def __repr__(self) -> str:
         return f"Service({self.url!r}, …)"
 
-    def ask(self, method: str, path: str, body: Mapping[str, object] | None, *, timeout: float) -> dict[str, object]:
+    def ask(
+        self, method: str, path: str, body: Mapping[str, object] | None, *, timeout: float = limits.PATIENCE
+    ) -> dict[str, object]:
         """Return the answer to one request.
 
         Raises:
@@ -91,6 +93,10 @@ class Service(NamedTuple):
             said_why = f": {cut(reason, 200)}" if reason else ""
             raise TeamAway(f"the team's service at {parts.netloc} answers {response.status}{said_why}")
         return fields
+
+    def vaults(self) -> list[str]:
+        """Return the names of the vaults that the token is for. It raises as `ask`."""
+        return [str(each.get("name")) for each in _dicts(self.ask("GET", "/vaults", None).get("vaults"))]
 
 
 def find_service(work: Workspace) -> Service | None:
@@ -174,7 +180,14 @@ class TeamQuestion(Generic[T]):
             with suppress(OSError):
                 (self._work.index_folder / _AWAY).unlink(missing_ok=True)
             return self._found, ""
-        return [], f"{problem}. {problem.hint}" if _is_news(self._work) else ""
+        is_news = True
+        with suppress(OSError):
+            away = self._work.index_folder / _AWAY
+            is_news = not away.exists()
+            make_state_folder(away.parent)
+            away.touch(mode=0o600)
+            os.utime(away)
+        return [], f"{problem}. {problem.hint}" if is_news else ""
 
 
 def _rests(work: Workspace) -> bool:
@@ -188,7 +201,7 @@ def ask_for_memories(
     work: Workspace, query: str, *, project: str, limit: int, floor: float = 0.0, wait: float = limits.PATIENCE
 ) -> TeamQuestion[Found]:
     """Begin to ask what the team remembers of *query*, and is at least as relevant as *floor*."""
-    asked = {"query": query[: limits.LONGEST_QUERY], "project": project, "limit": limit, "floor": floor}
+    asked = {"query": query[:2_000], "project": project, "limit": limit, "floor": floor}
 
     def ask(service: Service) -> list[Found]:
         return list(_memories(service.ask("POST", "/recall", asked, timeout=wait).get("memories")))
@@ -260,7 +273,7 @@ def shared_start(
 def is_known(known: str, said: str) -> bool:
     """Return whether the text that a session was given, *known*, says what a memory says: *said*."""
     plain, wanted = " ".join(known.replace("\n> ", " ").split()), defused(said)
-    return f" {wanted} " in f" {plain} " if len(wanted) <= limits.COMPARED else wanted[: limits.COMPARED] in plain
+    return f" {wanted} " in f" {plain} " if len(wanted) <= 200 else wanted[:200] in plain
 
 
 def _standing_block(
@@ -296,22 +309,19 @@ def _parts(blocks: object) -> Iterator[BlockPart]:
         vault = defused(str(block.get("vault")))
         for part in _dicts(block.get("parts")):
             title, path, kind = (defused(str(part.get(name))) for name in ("title", "path", "kind"))
-            lines = tuple(_line(vault, *map(str, texts)) for texts in _texts(part.get("lines")))
+            lines = []
+            for line in _dicts(part.get("lines")):
+                texts = [line.get(name) for name in ("text", "said", "place", "where")]
+                if all(isinstance(text, str) for text in texts):
+                    lines.append(_line(vault, *map(str, texts)))
             if lines:
-                yield BlockPart(title, f"{vault}:{path}", "", 0, (lines,), kind=kind)
+                yield BlockPart(title, f"{vault}:{path}", "", 0, (tuple(lines),), kind=kind)
 
 
 def _line(vault: str, text: str, said: str, place: str, where: str) -> BlockLine:
     shown = cut(defused(text), limits.LONGEST_LINE)
     mark = "> #" if text.startswith("> #") else ">" if text.startswith(">") else "-"
     return BlockLine(f"{mark} {shown}", f"{vault}:{defused(place)}", defused(where), said=defused(said) or shown)
-
-
-def _texts(lines: object) -> Iterator[tuple[str, ...]]:
-    for line in _dicts(lines):
-        texts = tuple(line.get(name) for name in ("text", "said", "place", "where"))
-        if all(isinstance(text, str) for text in texts):
-            yield tuple(map(str, texts))
 
 
 def _dicts(fields: object) -> list[dict[str, object]]:
@@ -326,40 +336,22 @@ def _block(work: Workspace, memories: Sequence[Found]) -> str:
 
 
 def _memories(fields: object) -> Iterator[Found]:
-    """Give the memories of an answer; what is not as it should be is left out."""
+    """Give the memories of an answer, with their vault, address and source; what is not as it should be is left out."""
     for each in _dicts(fields):
         texts, relevance = [each.get(name) for name in _TEXTS], each.get("relevance")
-        if all(isinstance(text, str) for text in texts) and isinstance(relevance, int | float):
-            vault, memory_id, text, title, category, date, project, author, place = map(str, texts)
-            memory = Memory(
-                memory_id, text, "", Location(place), title, author=author, project=project, category=category,
-                date=date,
-            )  # fmt: skip
-            yield _found(vault, memory, float(relevance))
-
-
-def _found(vault: str, memory: Memory, relevance: float) -> Found:
-    """Return *memory* with its relevance, one line of what it says, and in *why* its vault, address and source."""
-    text = memory.text if not memory.title or memory.title in memory.text else f"{memory.title}: {memory.text}"
-    project = f"project {memory.project}" if memory.project else ""
-    about = ", ".join(filter(None, (memory.category, memory.author, project, memory.date)))
-    address = defused(f"{vault}:{memory.path}")
-    why = {"vault": vault, "address": address, "source": f"{defused(about)}, team {address}"}
-    return Found(memory, relevance, why, shown=cut(defused(text), limits.LONGEST_LINE))
+        if not all(isinstance(text, str) for text in texts) or not isinstance(relevance, int | float):
+            continue
+        vault, memory_id, text, title, category, date, project, author, place = map(str, texts)
+        memory = Memory(
+            memory_id, text, "", Location(place), title, author=author, project=project, category=category, date=date
+        )
+        said = text if not title or title in text else f"{title}: {text}"
+        about = ", ".join(filter(None, (category, author, f"project {project}" if project else "", date)))
+        address = defused(f"{vault}:{memory.path}")
+        why = {"vault": vault, "address": address, "source": f"{defused(about)}, team {address}"}
+        yield Found(memory, float(relevance), why, shown=cut(defused(said), limits.LONGEST_LINE))
 
 
 def _key(found: Found) -> str:
     """Return what *found* is known by in the ledger of a session."""
     return f"team:{found.why['vault']}:{found.memory.id or found.memory.path}"
-
-
-def _is_news(work: Workspace) -> bool:
-    """Note that the service is away, and return whether that is news."""
-    with suppress(OSError):
-        path = work.index_folder / _AWAY
-        is_news = not path.exists()
-        make_state_folder(path.parent)
-        path.touch(mode=0o600)
-        os.utime(path)
-        return is_news
-    return True

@@ -1,4 +1,4 @@
-"""The service of a team, without its HTTP: whose a token is, the vault that a request asks for, and what is counted."""
+"""Authentication, choice of the vault, and metrics of a team's service, without its HTTP."""
 
 from __future__ import annotations
 
@@ -110,8 +110,8 @@ class TeamService:
     def end(self) -> None:
         """End, whatever the database does. What was written and is not pushed yet lies in the clones."""
         connection.cut(connection.in_use)
-        self._pool_of_index.close(limits.CLOSING_SECONDS)
-        self.pool.close(limits.CLOSING_SECONDS)
+        self._pool_of_index.close(1.0)  # seconds
+        self.pool.close(1.0)
         self.keeper.end()  # which finds the pools closed
         connection.pools.pop(self.dsn, None)
 
@@ -207,15 +207,17 @@ class TeamService:
             NoteNotFound: see above.
         """
         work = self.open_workspace()
-        with contextlib.suppress(UsageError):  # several have that id; where they stand is not for everybody
+        try:
             memory = get_memory(work, memory_id).memory
-            fact_id = memory.fact_id
-            is_one = bool(fact_id) or not memory.path.endswith(FACTS_FILE)  # a file of facts may be of many projects
-            is_exact = memory_id in (fact_id, memory.path) and not is_line_id(memory_id)  # the same for every call
-            is_own = is_one and is_exact and self.asking.token.covers(memory.project)
-            if is_own and (memory.path, fact_id) in shown_memories(work, [memory.path]):
-                return
-        raise NoteNotFound(memory_id)
+        except UsageError:  # several have that id, and the error would name where they are
+            raise NoteNotFound(memory_id) from None
+        fact_id = memory.fact_id
+        is_whole_facts_file = not fact_id and memory.path.endswith(FACTS_FILE)  # which may be of many projects
+        is_full_id = memory_id in (fact_id, memory.path) and not is_line_id(memory_id)  # it means one memory everywhere
+        if is_whole_facts_file or not is_full_id or not self.asking.token.covers(memory.project):
+            raise NoteNotFound(memory_id)
+        if (memory.path, fact_id) not in shown_memories(work, [memory.path]):
+            raise NoteNotFound(memory_id)
 
     def count(self, entry: AuditEntry) -> None:
         """Count what was asked; what was written is pushed soon."""

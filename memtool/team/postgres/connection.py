@@ -24,7 +24,6 @@ from memtool.team import limits
 if TYPE_CHECKING:
     import psycopg
 
-limits.REQUEST_SECONDS, LOCK_SECONDS = 8, 2  # of a statement for a request of a service, and of its wait for a lock
 READER, WRITER = "memtool_reader", "memtool_writer"  # the roles of migration 0001
 GUEST = "memtool_guest"  # the role of migration 0011, which sees some projects only
 # HNSW finds nearly all of 400 neighbours where it looks at 1,000, and goes on where a filter leaves too few. Estimates
@@ -38,7 +37,6 @@ _PRIVILEGES = (
     "Let its administrator make the roles memtool_reader, memtool_writer, memtool_guest and memtool_gate and grant them"
     " to your user: docs/team.md."
 )
-_LOCK = 6_036_588_010_150_114_157  # of the process that migrates: an advisory lock of the database
 _TABLE = """
 CREATE SCHEMA IF NOT EXISTS memtool;
 CREATE TABLE IF NOT EXISTS memtool.migration (
@@ -274,7 +272,7 @@ def migrate(dsn: str) -> list[str]:
     """
     with refusals(), contextlib.closing(connect(dsn)) as db:
         db.execute("SET statement_timeout = 0")
-        db.execute("SELECT pg_advisory_lock(%s)", (_LOCK,))  # until the connection is closed
+        db.execute("SELECT pg_advisory_lock(6036588010150114157)")  # memtool's own, until the connection is closed
         db.execute(_TABLE)
         applied = _applied(db)
         _refuse_newer(applied)

@@ -22,7 +22,6 @@ from memtool.text.tokens import CONTEXT_END
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_LEAST_IDF = 1e-6  # of a term that is in most chunks
 _PLACE_BITS = 32
 T = TypeVar("T", bound="tuple[NDArray[Any], ...]")
 
@@ -149,7 +148,8 @@ class Postings:
 
     def _weigh(self, chunks: NDArray[np.int64], counts: NDArray[Any], lengths: NDArray[Any]) -> Weighed:
         frequency = len(chunks)
-        idf = max(_LEAST_IDF, math.log((self.chunk_count - frequency + 0.5) / (frequency + 0.5)))
+        # 1e-6 for a term that is in most chunks, as FTS5 has it
+        idf = max(1e-6, math.log((self.chunk_count - frequency + 0.5) / (frequency + 0.5)))
         return Weighed(chunks, idf * ((counts * (K1 + 1.0)) / (counts + K1 * (1 - B + B * lengths / self._average))))
 
     def _living(

@@ -32,7 +32,6 @@ _PARTS = {
 _NAMES = re.compile(rf"\b({'|'.join(_PARTS)})\b")
 T = TypeVar("T")
 BESIDE = "//"  # between the name of a vault and a path in it
-_NO_CHUNK = (1 << 63) - 1  # behind all that there are
 NAMED_NOTE = (
     f"id, vault, (SELECT v.name FROM memtool.vault AS v WHERE v.id = note.vault) || '{BESIDE}' || ref AS ref,"
     " size, mtime_ns, read_at_ns, hash, title, problem, names"
@@ -342,7 +341,7 @@ class SharedTables(PostgresTables):
 
     def embedded_up_to(self, model: str) -> int:  # noqa: ARG002
         """Return a number behind all chunks: who sees only a part makes no vectors."""
-        return _NO_CHUNK
+        return (1 << 63) - 1
 
     def _ids(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
         at = np.searchsorted(self._starts, numbers, side="right") - 1

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from memtool.team.postgres.tables import PostgresTables
 
 _GRAPH = "WITH (m = 24, ef_construction = 128)"  # of 400 neighbours it finds 99 %; with pgvector's defaults 92
-_SAMPLE = 256  # vectors that are compared with each other
 _LIKENESS = "-(embedding::public.vector <#> %s::public.vector)"  # the question is not rounded to half precision
 
 
@@ -88,7 +87,8 @@ class PostgresVectors:
     def _deviation(self, count: int) -> float:
         """Return the standard deviation of the likenesses between some of *count* texts, from the first to the last."""
         find = "SELECT embedding::text FROM memtool.vector WHERE vault = %s AND model = %s AND number = ANY(%s)"
-        rows = self._db.execute(find, (*self._key, list(range(0, count, -(-count // _SAMPLE))))).fetchall()
+        step = -(-count // index_limits.VECTOR_SAMPLE)
+        rows = self._db.execute(find, (*self._key, list(range(0, count, step)))).fetchall()
         sample = np.array([np.fromstring(row[0][1:-1], np.float32, sep=",") for row in rows])
         likenesses = (sample @ sample.T)[~np.eye(len(sample), dtype=bool)]
         return float(likenesses.std()) if len(likenesses) else 0.0
@@ -140,8 +140,8 @@ class PostgresVectors:
         )
         found: list[int] = []
         parts = [np.empty((0, self.dimension), np.float32)]
-        for start in range(0, len(hashes), limits.VECTORS_AT_ONCE):
-            asked = (*self._key, list(hashes[start : start + limits.VECTORS_AT_ONCE]))
+        for start in range(0, len(hashes), limits.ROWS_AT_ONCE):
+            asked = (*self._key, list(hashes[start : start + limits.ROWS_AT_ONCE]))
             rows = self._db.execute(find, asked, binary=True).fetchall()
             found += [row[0] for row in rows]
             # Four bytes for its length stand before the numbers.
