@@ -19,10 +19,13 @@ from memtool.capture.queue import Job
 from memtool.capture.transcript.forms import KeptSession, form_of_client
 from memtool.clients import CLAUDE_CODE
 from memtool.history.changes import Change
+from memtool.history.undoing import Undone, undo
+from memtool.index.engine import catch_up
 from memtool.vault.layout import Vault, session_name
 from memtool.vault.session_names import recorded_ref
 from memtool.vault.sources import bring_back, set_aside
 from memtool.vault.state import make_state_folder, read_state, write_state, writing_in
+from memtool.workspace import Workspace
 
 
 class Record(NamedTuple):
@@ -98,6 +101,18 @@ def set_capture(vault: Vault, session_id: str, *, enabled: bool) -> None:
     record = read_record(vault, session_id)
     if record.off == enabled:
         write_record(vault, session_id, record._replace(off=not enabled))
+
+
+def take_back(work: Workspace, change: Change) -> Undone:
+    """Revert *change*, with what is recorded of captured sessions, and bring the index up to date.
+
+    Raises:
+        MemtoolError: as `memtool.history.undoing.undo`.
+    """
+    done = undo(work.vault, change)
+    follow_undo(work.vault, change)
+    catch_up(work)
+    return done
 
 
 def follow_undo(vault: Vault, change: Change) -> None:

@@ -224,18 +224,14 @@ def undo(session: Session, change: str) -> None:
     the files are named. The result is one more commit, which can be reverted as well. A session whose note was reverted
     is not captured again. A change that memtool did not make is reverted by its id only.
     """
-    from memtool.capture.captured import follow_undo
-    from memtool.history.undoing import undo as revert
-    from memtool.index.engine import catch_up
+    from memtool.capture.captured import take_back
 
     work = session.work
     found = find_change(work.vault, change)
     if not found.deed and found.number == (int(change) if change.isdecimal() else 0):
         hint = f"To revert it all the same: `memtool undo {found.short}`."
         raise UsageError(f"change {change} is not memtool's: '{found.subject}' by {found.author}", hint=hint)
-    done = revert(work.vault, found)
-    follow_undo(session.vault, found)
-    catch_up(work)
+    done = take_back(work, found)
     back = f"memtool --vault {shlex.quote(str(session.vault.root))} undo {done.commit[:10]}"
     answer = {"commit": done.commit, "undoes": done.change.commit, "subject": done.change.subject, "files": done.refs}
     if session.emits({**answer, "undo": back}):

@@ -18,36 +18,29 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from memtool.errors import MemtoolError, NoteNotFound
-from memtool.vault.memory import FOLDERS, TODO
+from memtool.errors import MemtoolError, NoteNotFound, faults_in, in_words
+from memtool.mcp import rendering
+from memtool.vault.memory import CATEGORIES, FOLDERS, TODO
 from memtool.workspace import OpenWorkspace
-
-# Characters of arguments.
-PATH = 4_096
-QUERY = 20_000
-CONTENT = 100_000
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
+_Id = Annotated[str, Field(max_length=4_096)]
+_Words = Annotated[str, Field(max_length=20_000)]
+_Markdown = Annotated[str, Field(max_length=100_000)]
 ProjectPath = Annotated[
-    str,
+    _Id,
     Field(
         min_length=1,
-        max_length=PATH,
         description="Absolute path of the project: usually the folder you work in. A subfolder or worktree is fine.",
     ),
 ]
-Query = Annotated[
-    str,
-    Field(max_length=QUERY, description="Words to search for, in any language. No syntax. Empty: the newest."),
-]
+Query = Annotated[_Words, Field(description="Words to search for, in any language. No syntax. Empty: the newest.")]
 Scope = Annotated[
     Literal["all", "sessions", "decisions", "changes", "knowledge"], Field(description="What kind of memory to search.")
 ]
-Session = Annotated[
-    str, Field(min_length=1, max_length=PATH, description="Its id, or the path of its note, from a search.")
-]
+Session = Annotated[_Id, Field(min_length=1, description="Its id, or the path of its note, from a search.")]
 Turn = Annotated[int, Field(ge=0, le=1_000_000, description="The number of the turn. 0: list the turns.")]
 SearchedTurns = Annotated[
     Literal["auto", "only", "no"],
@@ -58,43 +51,29 @@ Limit = Annotated[int, Field(ge=1, le=20, description="How many results to retur
 Page = Annotated[int, Field(ge=1, le=100, description="2, 3 and so on return the next results.")]
 Action = Annotated[Literal["list", "delete", "update", "init_project"], Field(description="What to do.")]
 Target = Annotated[
-    str,
+    _Id,
     Field(
-        max_length=PATH,
-        description="An id or id@version from action=list, such as fact-20260210-9f3a@1c04be12; or a memtool:// URI.",
+        description="An id or id@version from action=list, such as fact-20260210-9f3a@1c04be12; or a memtool:// URI."
     ),
 ]
-Content = Annotated[
-    str, Field(max_length=CONTENT, description="For update and init_project: the new text, in Markdown.")
-]
-Tag = Annotated[str, Field(max_length=100)]
+Content = Annotated[_Markdown, Field(description="For update and init_project: the new text, in Markdown.")]
 Text = Annotated[
-    str,
-    Field(
-        min_length=1,
-        max_length=CONTENT,
-        description="One statement that is clear without context, in the user's language.",
-    ),
+    _Markdown,
+    Field(min_length=1, description="One statement that is clear without context, in the user's language."),
 ]
 Category = Annotated[
-    Literal[
-        "identity", "preference", "decision", "architecture", "project", "research", "code", "configuration", "bug",
-        "conversation", "entity", "fact", "general", "other",
-    ],
+    Literal[(*CATEGORIES, "other")],  # type: ignore[valid-type]  # pydantic reads the table
     Field(description="Its category. identity and preference belong to the user, in every project."),
-]  # fmt: skip
-Words = Annotated[str, Field(min_length=1, max_length=QUERY, description="Words to search for, in any language.")]
+]
+Words = Annotated[_Words, Field(min_length=1, description="Words to search for, in any language.")]
 Around = Annotated[
-    str,
+    _Words,
     Field(
-        max_length=QUERY,
-        description="An id, a path, a day or time (2026-02-10, 2026-02-10T14:30, 7d, yesterday), or words. Empty: now.",
+        description="An id, a path, a day or time (2026-02-10, 2026-02-10T14:30, 7d, yesterday), or words. Empty: now."
     ),
 ]
 Events = Annotated[int, Field(ge=0, le=20, description="How many events on that side.")]
-MemoryId = Annotated[
-    str, Field(min_length=1, max_length=PATH, description="The id from memory_store or memory_search.")
-]
+MemoryId = Annotated[_Id, Field(min_length=1, description="The id from memory_store or memory_search.")]
 
 
 class Entry(BaseModel):
@@ -103,9 +82,11 @@ class Entry(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     type: Literal[("session_summary", *FOLDERS, TODO)]  # type: ignore[valid-type]  # pydantic reads the table
-    content: str = Field(min_length=1, max_length=CONTENT, description="Markdown; for a todo one line.")
+    content: _Markdown = Field(min_length=1, description="Markdown; for a todo one line.")
     title: str = Field("", max_length=200, description="Its subject in a few words; by default its first sentence.")
-    tags: list[Tag] = Field(default=[], max_length=10, description="Words to find it by.")
+    tags: list[Annotated[str, Field(max_length=100)]] = Field(
+        default=[], max_length=10, description="Words to find it by."
+    )
 
 
 Entries = Annotated[list[Entry], Field(min_length=1, max_length=20, description="What to save: 1 to 20 entries.")]
@@ -169,7 +150,6 @@ class _ContextTools:
         {"registered": false} means that memory does not know the project. {"available": false} means that memory
         cannot be reached now: continue without it.
         """
-        from memtool.mcp import rendering
         from memtool.recall.start.project_state import project_state
 
         try:
@@ -194,7 +174,6 @@ class _ContextTools:
         "remember", 上次, 之前, 我们说好的, 为什么当时. It finds words of any language, names and error codes, also by
         parts of them. Results belong to this project or to no project; all_projects searches every project.
         """
-        from memtool.mcp import rendering
         from memtool.memory.search import search_memory
 
         work = self._open_workspace(project_folder(project_path))
@@ -211,7 +190,6 @@ class _ContextTools:
 
         Call it when a search names a turn, or when a note does not say enough about what happened.
         """
-        from memtool.mcp import rendering
         from memtool.memory.search import read_turns
 
         work = self._open_workspace(project_folder(project_path))
@@ -232,7 +210,6 @@ class _ContextTools:
         Secrets are removed. An entry that repeats a memory is not saved twice. If one entry is refused, the others are
         saved all the same.
         """
-        from memtool.mcp import rendering
         from memtool.memory.saving import save_entries
         from memtool.vault.memory import NewMemory
 
@@ -253,7 +230,6 @@ class _ContextTools:
         A fact is superseded. An open item is ticked off if content is [x].
         init_project: creates the project's area; content, if any, becomes its overview.
         """
-        from memtool.mcp import rendering
         from memtool.memory.memories import archive_memory, change_entry, find_entry, list_entries
         from memtool.memory.saving import init_project
 
@@ -288,7 +264,6 @@ class _MemoryTools:
         something is settled that the next session must know. The same text in the same category is stored once:
         `status` is `stored` or `duplicate`, and `id` names the memory. Secrets are removed.
         """
-        from memtool.mcp import rendering
         from memtool.memory.saving import store
 
         return rendering.stored_fields(store(self._open_workspace(None), text, category))
@@ -299,7 +274,6 @@ class _MemoryTools:
         Call it when the user refers to the past ("do you remember", "what did I say about", "as always", 还记得吗,
         我之前说过), and before you ask for something that the user may have told you already.
         """
-        from memtool.mcp import rendering
         from memtool.memory.search import search_memories
 
         return rendering.memories_text(search_memories(self._open_workspace(None), query, limit=limit))
@@ -310,7 +284,6 @@ class _MemoryTools:
         Call it when the user asks "when did we", "what happened before", "what came of it", "what did we do on
         Tuesday", 什么时候, 那之前, 后来呢.
         """
-        from memtool.mcp import rendering
         from memtool.memory.search import timeline_around
 
         return rendering.timeline_text(timeline_around(self._open_workspace(None), around, before=before, after=after))
@@ -345,12 +318,11 @@ def answering(tool: Callable[P, T]) -> Callable[P, T]:
     return answer
 
 
-def sentence_of(error: MemtoolError | OSError) -> str:
-    """Return *error* with its hint."""
-    if isinstance(error, OSError):
-        return f"the system refused: {error.strerror or error}"
-    hint = "Search for it, or list the entries, to get its id." if isinstance(error, NoteNotFound) else error.hint
-    return f"{str(error).rstrip('.')}. {hint}".strip()
+def sentence_of(error: Exception) -> str:
+    """Return *error* with a hint for an agent."""
+    if isinstance(error, NoteNotFound):
+        return f"{error}. Search for it, or list the entries, to get its id."
+    return in_words(error)
 
 
 def project_folder(text: str) -> Path:
@@ -380,11 +352,6 @@ def named_by(target: str) -> str:
 
 
 def refusal(tool: str, error: ValidationError) -> ToolError:
-    """Return the error with the faults in the arguments of a call, a line for each; long values are not repeated."""
-    lines = [f"{tool} was not called, nothing has changed:"]
-    for fault in error.errors()[:10]:
-        value: Any = fault.get("input")
-        is_short = isinstance(value, int | float) or (isinstance(value, str) and len(value) < 60)
-        got = f" (got {value!r})" if is_short else ""
-        lines.append(f"- {'.'.join(map(str, fault['loc'])) or 'arguments'}: {fault['msg']}{got}")
-    return ToolError("\n".join(lines))
+    """Return the error with the faults in the arguments of a call, a line for each."""
+    faults = [f"- {fault}" for fault in faults_in(error.errors())]
+    return ToolError("\n".join([f"{tool} was not called, nothing has changed:", *faults]))

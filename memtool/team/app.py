@@ -7,10 +7,10 @@ import contextlib
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Any, TypeVar
 
 from anyio import to_thread
-from fastapi import FastAPI, Query
+from fastapi import FastAPI
 from fastapi.responses import JSONResponse, PlainTextResponse
 from pydantic import Field
 from starlette.routing import Route
@@ -30,15 +30,13 @@ from memtool.team.postgres.tables import BESIDE
 from memtool.team.service import TeamService, metrics_text, shown_memories
 from memtool.vault.memory import Found
 from memtool.vault.project_area import area_name
-from memtool.web import limits
+from memtool.web import memory_api, sessions_api
 from memtool.web.agent_server import agent_servers
 from memtool.web.app import add_errors
-from memtool.web.calls import Body, example
+from memtool.web.calls import Body, Limit, Name, Words, example
 from memtool.web.gate import HEALTH
 from memtool.web.life import READY, STARTING, Life
-from memtool.web.memory_api import add_memory_calls
 from memtool.web.request_search import SearchAsked, Searched, answer_fields, memory_fields, search_vault
-from memtool.web.sessions_api import add_turn_calls
 from memtool.workspace import Workspace
 
 _DESCRIPTION = (
@@ -86,8 +84,9 @@ def make_team_app(service: TeamService, life: Life) -> FastAPI:
     add_errors(app)
     _add_service_calls(app, service, life)
     _add_memory_calls(app, service)
-    add_turn_calls(app, service.open_workspace)
-    add_memory_calls(app, service.open_workspace, partial(found_in_all, service))
+    app.state.open_workspace, app.state.find = service.open_workspace, partial(found_in_all, service)
+    app.include_router(sessions_api.turns_router)
+    app.include_router(memory_api.router)
     for path, agent in agents.items():
         app.router.routes.append(Route(path, agent))
     return app
@@ -130,7 +129,7 @@ def _add_memory_calls(app: FastAPI, service: TeamService) -> None:
         summary="Give the standing rules, decisions, facts and open items of a project, from each vault of the token",
         openapi_extra=example({"blocks": [{"vault": "shop", "parts": [_PART]}]}),
     )
-    def context(project: Annotated[str, Query(max_length=limits.NAME)] = "") -> dict[str, Any]:
+    def context(project: Name = "") -> dict[str, Any]:
         name = area_name(project)
         found = ((vault, standing_parts(service, vault, name)) for vault in service.asked_vaults)
         return {"blocks": [{"vault": vault, "parts": parts} for vault, parts in found if parts]}
@@ -142,9 +141,9 @@ T = TypeVar("T")
 class RecallAsked(Body):
     """A question to all vaults of the token, or to the one that the address names."""
 
-    query: str = Field(min_length=1, max_length=limits.QUERY, description="Words, in any language, without syntax.")
-    project: str = Field(default="", max_length=limits.NAME, description="Where the asker works; empty: everywhere.")
-    limit: int = Field(default=5, ge=1, le=limits.PAGE)
+    query: Words = Field(min_length=1, description="Words, in any language, without syntax.")
+    project: Name = Field(default="", description="Where the asker works; empty: everywhere.")
+    limit: Limit = 5
     floor: float = Field(default=0.0, ge=0, le=1, description="The least relevance of what is given.")
 
 

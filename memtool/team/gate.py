@@ -25,9 +25,9 @@ from memtool.team.postgres.connection import cut, in_use_by_request
 from memtool.team.service import Asking, TeamService, log
 from memtool.team.tokens import METRICS, READ, WRITE, AuditEntry, NoToken, Token
 from memtool.web.agent_server import PATHS
-from memtool.web.calls import Refusal, status_of
 from memtool.web.gate import HEALTH, LARGEST_BODY, PATIENCE, GuardedAnswer, check_ready, headers_of, whole_body
 from memtool.web.life import Life
+from memtool.web.problems import Refusal
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -77,7 +77,7 @@ class TeamGate:
                 else:
                     await _in_time(self._let_in(scope, headers, body, receive, answer))
         except Refusal as refusal:
-            self._service.counts.refused[str(refusal.status)] += 1
+            self._service.counts.refused[str(refusal.http_status)] += 1
             await answer.refuse(refusal)
         except MemtoolError as error:
             self._service.counts.refused[type(error).__name__] += 1
@@ -114,7 +114,7 @@ class TeamGate:
                         await self._keep_to_projects(token, scope["method"], path, body)
                     await self._app({**scope, "path": path, "raw_path": path.encode()}, receive, send)
         except MemtoolError as error:
-            status = status_of(error)
+            status = error.http_status
             raise
         finally:
             ms = round((time.perf_counter() - started) * 1000)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
+from enum import Enum
+from functools import partial
 from http import HTTPStatus
 from typing import Annotated, Any
 
@@ -18,18 +20,14 @@ from starlette.routing import Route
 from memtool import __version__
 from memtool.errors import MemtoolError
 from memtool.index.engine import Unbuilt
+from memtool.web import embeddings_api, history_api, memory_api, overview, page, sessions_api, state_api
 from memtool.web.agent_server import MakeAgentApp, agent_servers
-from memtool.web.calls import MEDIA_TYPE, example, problem, problem_of, problem_of_bug, problem_of_fields
-from memtool.web.embeddings_api import add_embedding_calls
+from memtool.web.calls import example
 from memtool.web.figures import totals
 from memtool.web.gate import ENTRANCE, HEALTH, Access
-from memtool.web.history_api import add_history_calls
 from memtool.web.hub import Hub
 from memtool.web.life import READY, STARTING, Life
-from memtool.web.memory_api import add_memory_calls
-from memtool.web.page import add_page
-from memtool.web.sessions_api import add_session_calls, add_turn_calls
-from memtool.web.state_api import Jobs, add_state_calls
+from memtool.web.problems import MEDIA_TYPE, problem, problem_of, problem_of_fields
 from memtool.workspace import OpenWorkspace
 
 _DESCRIPTION = (
@@ -42,7 +40,7 @@ def make_app(
     open_workspace: OpenWorkspace, access: Access, life: Life, make_agent_app: MakeAgentApp | None = None
 ) -> FastAPI:
     """Return the application of a vault's service; with *make_agent_app*, it also serves tools to agents."""
-    hub, jobs = Hub(open_workspace, life), Jobs()
+    hub = Hub(open_workspace, life)
     agents = agent_servers(make_agent_app, open_workspace) if make_agent_app else {}
 
     @contextlib.asynccontextmanager
@@ -68,15 +66,12 @@ def make_app(
         separate_input_output_schemas=False,
     )
     add_errors(app)
-    _add_service_calls(app, access, life, open_workspace)
-    add_memory_calls(app, open_workspace)
-    add_embedding_calls(app, open_workspace, jobs)
-    add_history_calls(app, open_workspace)
-    add_session_calls(app, open_workspace)
-    add_turn_calls(app, open_workspace)
-    add_state_calls(app, open_workspace, jobs)
-    _add_stream(app, hub)
-    add_page(app, open_workspace)
+    app.state.open_workspace, app.state.find = open_workspace, partial(memory_api.found_in_vault, open_workspace)
+    app.state.jobs, app.state.models = state_api.Jobs(), embeddings_api.Models()
+    _add_service_calls(app, access, life, hub)
+    for room in (memory_api, embeddings_api, history_api, sessions_api, state_api, page, overview):
+        app.include_router(room.router)
+    app.include_router(sessions_api.turns_router)
     for path, agent in agents.items():
         app.router.routes.append(Route(path, agent))
     return app
@@ -84,40 +79,54 @@ def make_app(
 
 def add_errors(app: FastAPI) -> None:
     """Let *app* answer each error with problem details."""
-    app.add_exception_handler(MemtoolError, _on_refusal)
-    app.add_exception_handler(RequestValidationError, _on_invalid)
-    app.add_exception_handler(HTTPException, _on_http_error)
-    app.add_exception_handler(OSError, _on_system_error)
-    app.add_exception_handler(Exception, _on_bug)
+    for kind in (MemtoolError, RequestValidationError, HTTPException, OSError, Exception):
+        app.add_exception_handler(kind, _on_error)
 
 
-def _add_service_calls(app: FastAPI, access: Access, life: Life, open_workspace: OpenWorkspace) -> None:
+async def _on_error(request: Request, error: Exception) -> Response:
+    headers = getattr(error, "headers", None)
+    match error:
+        case RequestValidationError():
+            fields = problem_of_fields(error.errors())
+        case HTTPException(status_code=404):
+            fields = problem(404, f"there is nothing at '{request.url.path[:200]}'.")
+        case HTTPException(status_code=405):
+            fields = problem(405, f"{request.method} is not allowed here.")
+        case HTTPException():
+            fields = problem(error.status_code, "the request cannot be read as JSON.")
+        case _:
+            fields = problem_of(error)
+            headers = {"retry-after": "1"} if fields["status"] == HTTPStatus.SERVICE_UNAVAILABLE else None
+    return JSONResponse(fields, fields["status"], headers=headers, media_type=MEDIA_TYPE)
+
+
+def _add_service_calls(app: FastAPI, access: Access, life: Life, hub: Hub) -> None:
+    tags: list[str | Enum] = ["service"]
+
     @app.get(
         HEALTH,
-        tags=["service"],
+        tags=tags,
         summary="Return the state of the service; with the token also its contents",
         openapi_extra=example(_HEALTHY),
     )
     async def health(request: Request) -> JSONResponse:
         fields: dict[str, Any] = {"state": life.state, "version": __version__}
         if life.state == READY and "authorization" in request.headers and access.knows(request.headers):
-            work = open_workspace(None)
+            work = app.state.open_workspace(None)
             model = work.settings.embeddings
             fields["model"] = model.model or model.provider
             with contextlib.suppress(Unbuilt):  # a check of its health does not wait for the first index
                 fields["counts"] = (await to_thread.run_sync(totals, work))._asdict()
         return JSONResponse(fields)
 
-    @app.post(
-        "/service/stop", tags=["service"], summary="End the service", openapi_extra=example({"state": "stopping"})
-    )
+    @app.post("/service/stop", tags=tags, summary="End the service", openapi_extra=example({"state": "stopping"}))
     async def stop() -> JSONResponse:
         life.stop()
         return JSONResponse({"state": life.state})
 
     @app.post(
         "/service/link",
-        tags=["service"],
+        tags=tags,
         summary="Make a link that opens the page once, within a minute",
         openapi_extra=example({"path": "/open/Zk1rPZ0wq8"}),
     )
@@ -128,8 +137,6 @@ def _add_service_calls(app: FastAPI, access: Access, life: Life, open_workspace:
     async def enter(code: str) -> Response:
         return RedirectResponse("/", status_code=303, headers={"set-cookie": access.use_link(code)})
 
-
-def _add_stream(app: FastAPI, hub: Hub) -> None:
     @app.get(
         "/stream",
         tags=["events"],
@@ -140,37 +147,6 @@ def _add_stream(app: FastAPI, hub: Hub) -> None:
     )
     async def stream(last_event_id: Annotated[int | None, Header()] = None) -> StreamingResponse:
         return StreamingResponse(hub.stream(last_event_id), media_type="text/event-stream")
-
-
-async def _on_refusal(_request: Request, error: Exception) -> Response:
-    fields = problem_of(error if isinstance(error, MemtoolError) else MemtoolError(str(error)))
-    later = {"retry-after": "1"} if fields["status"] == HTTPStatus.SERVICE_UNAVAILABLE else None
-    return JSONResponse(fields, fields["status"], headers=later, media_type=MEDIA_TYPE)
-
-
-async def _on_invalid(_request: Request, error: Exception) -> Response:
-    faults = error.errors() if isinstance(error, RequestValidationError) else []
-    return JSONResponse(problem_of_fields(faults), 422, media_type=MEDIA_TYPE)
-
-
-async def _on_http_error(request: Request, error: Exception) -> Response:
-    status = error.status_code if isinstance(error, HTTPException) else 500
-    sentence = {
-        404: f"there is nothing at '{request.url.path[:200]}'",
-        405: f"{request.method} is not allowed here",
-    }
-    headers = getattr(error, "headers", None)
-    detail = sentence.get(status, "the request cannot be read as JSON")
-    return JSONResponse(problem(status, f"{detail}."), status, headers=headers, media_type=MEDIA_TYPE)
-
-
-async def _on_system_error(_request: Request, error: Exception) -> Response:
-    reason = getattr(error, "strerror", None) or error
-    return JSONResponse(problem(500, f"the system refused: {reason}."), 500, media_type=MEDIA_TYPE)
-
-
-async def _on_bug(_request: Request, error: Exception) -> Response:
-    return JSONResponse(problem_of_bug(error), 500, media_type=MEDIA_TYPE)
 
 
 _EVENT = (

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import base64
 import threading
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, TypeAlias
 
-from fastapi import FastAPI
+from fastapi import APIRouter, Depends, Request
 from fastapi.responses import JSONResponse
 from pydantic import Field
 
@@ -15,18 +15,21 @@ from memtool.errors import MemtoolError, UsageError
 from memtool.index.engine import Index, place_of, use_index
 from memtool.index.semantic import embed, forget_unused, open_vectors
 from memtool.text.lines import tokens_in
-from memtool.web import limits
-from memtool.web.calls import Body, example
-from memtool.web.state_api import JOB, Jobs, ReportProgress, begun
-from memtool.workspace import OpenWorkspace, Workspace
+from memtool.web.calls import LONGEST_WORDS, Body, Name, Words, Work, example
+from memtool.web.state_api import JOB, ReportProgress, TheJobs, begun
+from memtool.workspace import Workspace
 
 _VECTOR = [0.0213, -0.0178, 0.0446]
+_EMBEDDINGS = {
+    "object": "list", "data": [{"object": "embedding", "index": 0, "embedding": _VECTOR}], "model": "tiny",
+    "usage": {"prompt_tokens": 4, "total_tokens": 4},
+}  # fmt: skip
 
 
 class EmbedAsked(Body):
     """A text, and whether it is a query or a passage."""
 
-    text: str = Field(min_length=1, max_length=limits.QUERY)
+    text: Words = Field(min_length=1)
     task_type: Literal["retrieval.query", "retrieval.passage"] = "retrieval.query"
 
 
@@ -34,10 +37,10 @@ class EmbeddingsAsked(Body):
     """The request of OpenAI's API. *model* and *user* are accepted and ignored: there is one model."""
 
     input: Any
-    model: str = Field(default="", max_length=limits.NAME)
+    model: Name = ""
     encoding_format: Literal["float", "base64"] = "float"
     dimensions: int | None = None
-    user: str = Field(default="", max_length=limits.NAME)
+    user: Name = ""
 
 
 class RebuildAsked(Body):
@@ -66,82 +69,70 @@ class Models:
             return self._opened[1]
 
 
-def add_embedding_calls(app: FastAPI, open_workspace: OpenWorkspace, jobs: Jobs) -> None:
-    """Add the calls to *app*; long work becomes one of *jobs*."""
-    models = Models()
+async def _models(request: Request) -> Models:
+    models: Models = request.app.state.models
+    return models
 
-    @app.post(
-        "/embed",
-        tags=["vectors"],
-        summary="Make the vector of a text",
-        openapi_extra=example(
-            {"embedding": _VECTOR, "dimension": 3, "model": "tiny"},
-            asked={"text": "why JWT?", "task_type": "retrieval.query"},
-        ),
-    )
-    def embed_text(asked: EmbedAsked) -> dict[str, Any]:
-        embedder = models.embedder(open_workspace(None))
-        row = (
-            embedder.embed_query(asked.text)
-            if asked.task_type == "retrieval.query"
-            else embedder.embed_notes([asked.text])[0]
-        )
-        return {"embedding": row.tolist(), "dimension": embedder.dimension, "model": embedder.name}
 
-    @app.post(
-        "/v1/embeddings",
-        tags=["vectors"],
-        summary="Make the vectors of texts, in the form of OpenAI's API",
-        openapi_extra=example(
-            {
-                "object": "list",
-                "data": [{"object": "embedding", "index": 0, "embedding": _VECTOR}],
-                "model": "tiny",
-                "usage": {"prompt_tokens": 4, "total_tokens": 4},
-            },
-            asked={"input": ["why JWT?"], "model": "tiny"},
-        ),
-    )
-    def embeddings(asked: EmbeddingsAsked) -> dict[str, Any]:
-        texts = _texts(asked.input)
-        embedder = models.embedder(open_workspace(None))
-        if asked.dimensions not in (None, embedder.dimension):
-            raise UsageError(f"the vectors of this model have {embedder.dimension} dimensions, and no others")
-        rows = embedder.embed_notes(texts)
-        if asked.encoding_format == "float":
-            encoded = [row.tolist() for row in rows]
-        else:
-            encoded = [base64.b64encode(row.astype("<f4").tobytes()).decode() for row in rows]
-        used = tokens_in(*texts)
-        return {
-            "object": "list",
-            "data": [
-                {"object": "embedding", "index": number, "embedding": embedding}
-                for number, embedding in enumerate(encoded)
-            ],
-            "model": embedder.name,
-            "usage": {"prompt_tokens": used, "total_tokens": used},
-        }
+TheModels: TypeAlias = Annotated[Models, Depends(_models)]
+router = APIRouter(tags=["vectors"])
 
-    @app.post(
-        "/rebuild",
-        status_code=202,
-        tags=["vectors"],
-        summary="Rebuild the index and the vectors, in the background",
-        openapi_extra=example(JOB, asked={"batch_size": 64}, status=202),
-    )
-    def rebuild(_asked: RebuildAsked | None = None) -> JSONResponse:
-        work = open_workspace(None)
-        return begun(jobs.start("rebuild", lambda report: _rebuilt(work, report, models)))
+
+@router.post(
+    "/embed",
+    openapi_extra=example(
+        {"embedding": _VECTOR, "dimension": 3, "model": "tiny"},
+        asked={"text": "why JWT?", "task_type": "retrieval.query"},
+    ),
+)
+def embed_text(work: Work, models: TheModels, asked: EmbedAsked) -> dict[str, Any]:
+    """Make the vector of a text."""
+    embedder = models.embedder(work)
+    is_query = asked.task_type == "retrieval.query"
+    row = embedder.embed_query(asked.text) if is_query else embedder.embed_notes([asked.text])[0]
+    return {"embedding": row.tolist(), "dimension": embedder.dimension, "model": embedder.name}
+
+
+@router.post(
+    "/v1/embeddings",
+    openapi_extra=example(_EMBEDDINGS, asked={"input": ["why JWT?"], "model": "tiny"}),
+)
+def embeddings(work: Work, models: TheModels, asked: EmbeddingsAsked) -> dict[str, Any]:
+    """Make the vectors of texts, in the form of OpenAI's API."""
+    texts = _texts(asked.input)
+    embedder = models.embedder(work)
+    if asked.dimensions not in (None, embedder.dimension):
+        raise UsageError(f"the vectors of this model have {embedder.dimension} dimensions, and no others")
+    rows = embedder.embed_notes(texts)
+    if asked.encoding_format == "float":
+        encoded = [row.tolist() for row in rows]
+    else:
+        encoded = [base64.b64encode(row.astype("<f4").tobytes()).decode() for row in rows]
+    used = tokens_in(*texts)
+    return {
+        "object": "list",
+        "data": [{"object": "embedding", "index": number, "embedding": each} for number, each in enumerate(encoded)],
+        "model": embedder.name,
+        "usage": {"prompt_tokens": used, "total_tokens": used},
+    }
+
+
+@router.post(
+    "/rebuild",
+    status_code=202,
+    openapi_extra=example(JOB, asked={"batch_size": 64}, status=202),
+)
+def rebuild(work: Work, models: TheModels, jobs: TheJobs, _asked: RebuildAsked | None = None) -> JSONResponse:
+    """Rebuild the index and the vectors, in the background."""
+    return begun(jobs.start("rebuild", lambda report: _rebuilt(work, report, models)))
 
 
 def _texts(given: object) -> list[str]:
     texts = [given] if isinstance(given, str) else given
     if not isinstance(texts, list) or not all(isinstance(each, str) for each in texts):
         raise UsageError("the input must be a string or a list of strings", hint="Lists of tokens are not supported.")
-    most, longest = 256, limits.QUERY
-    if not texts or not all(texts) or len(texts) > most or max(map(len, texts)) > longest:
-        raise UsageError(f"the input is 1 to {most} strings of 1 to {longest:,} characters each")
+    if not 0 < len(texts) <= 256 or not all(0 < len(each) <= LONGEST_WORDS for each in texts):
+        raise UsageError(f"the input is 1 to 256 strings of 1 to {LONGEST_WORDS:,} characters each")
     return texts
 
 
@@ -149,17 +140,14 @@ def _rebuilt(work: Workspace, report: ReportProgress, models: Models) -> dict[st
     """Rebuild the index and make missing vectors; without a model, return a notice that says why there are none."""
 
     def vectors(index: Index) -> dict[str, Any]:
-        files = len(index.applied.added)
+        made, notices = 0, []
         try:
-            return {"files": files, "vectors": _embedded(index, models.embedder(work), report), "notices": []}
+            embedder = models.embedder(work)
+            with open_vectors(index, embedder) as store:
+                made = embed(index, embedder, store, report)
+                forget_unused(index, embedder, store)
         except MemtoolError as error:
-            return {"files": files, "vectors": 0, "notices": [f"there are no vectors: {error}"]}
+            notices = [f"there are no vectors: {error}"]
+        return {"files": len(index.applied.added), "vectors": made, "notices": notices}
 
     return use_index(place_of(work, progress=report, patience=600.0), vectors, rebuild=True)
-
-
-def _embedded(index: Index, embedder: Embedder, report: ReportProgress) -> int:
-    with open_vectors(index, embedder) as store:
-        done = embed(index, embedder, store, report)
-        forget_unused(index, embedder, store)
-        return done

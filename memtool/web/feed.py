@@ -19,10 +19,11 @@ from memtool.memory.timeline import DAY, EDIT, UNTIMED, timeline, when
 from memtool.vault.files import read_head
 from memtool.vault.memory import FACT, SESSION, Found, Memory
 from memtool.vault.note import Note, parse_note
-from memtool.web import limits
+from memtool.web.calls import Day, Name, Words
 from memtool.web.request_search import SearchAsked, filter_of, search_vault
 from memtool.workspace import Workspace
 
+CARDS = 30  # of one part of the feed
 _LAST = "24:01"  # behind all minutes of a day, and behind what has none
 _FIRST_TIME, _LAST_TIME = ("", ""), ("9999", "")
 
@@ -33,12 +34,12 @@ class FeedQuery(BaseModel):
     It is `day_offset` in a list or among prompts, and `day_minute_shown` (`-` without a minute) among events.
     """
 
-    q: str = Field(default="", max_length=limits.QUERY)
-    project: str = Field(default="", max_length=limits.NAME)
-    kind: str = Field(default="", max_length=limits.NAME)
-    category: str = Field(default="", max_length=limits.NAME)
-    since: str = Field(default="", max_length=limits.NAME)
-    until: str = Field(default="", max_length=limits.NAME)
+    q: Words = ""
+    project: Name = ""
+    kind: Name = ""
+    category: Name = ""
+    since: Day = ""
+    until: Day = ""
     cursor: str = Field(default="", pattern=r"^(|[0-9-]{0,10}_([0-9]{2}:[0-9]{2}_|-_)?[0-9]{1,9})$")
 
     def query(self, **changes: str) -> str:
@@ -106,7 +107,7 @@ def read_projects(work: Workspace) -> list[str]:
 def _asked(wanted: FeedQuery) -> SearchAsked:
     return SearchAsked(
         query=wanted.q,
-        limit=limits.CARDS,
+        limit=CARDS,
         project=wanted.project or None,
         kind=wanted.kind if wanted.kind != EDIT else DAY,
         category=wanted.category,
@@ -126,18 +127,18 @@ def _searched(work: Workspace, wanted: FeedQuery) -> Part:
 
 def _listed(work: Workspace, wanted: FeedQuery) -> Part:
     offset = int(wanted.cursor.rpartition("_")[2] or 0)
-    listing = list_memories(work, filter_of(work, _asked(wanted)), limit=limits.CARDS, offset=offset)
-    more = offset + limits.CARDS < listing.total
-    cursor = f"{listing.hits[-1].memory.date}_{offset + limits.CARDS}" if more else ""
+    listing = list_memories(work, filter_of(work, _asked(wanted)), limit=CARDS, offset=offset)
+    more = offset + CARDS < listing.total
+    cursor = f"{listing.hits[-1].memory.date}_{offset + CARDS}" if more else ""
     return Part(tuple(map(_card_of_hit, listing.hits)), cursor)
 
 
 def _prompts(work: Workspace, wanted: FeedQuery) -> Part:
     offset = int(wanted.cursor.rpartition("_")[2] or 0)
     found = [each for each in prompts_given(work) if wanted.holds(each.project, each.day)]
-    shown = found[offset : offset + limits.CARDS]
-    more = offset + limits.CARDS < len(found)
-    return Part(tuple(map(_card_of_prompt, shown)), f"{shown[-1].day}_{offset + limits.CARDS}" if more else "")
+    shown = found[offset : offset + CARDS]
+    more = offset + CARDS < len(found)
+    return Part(tuple(map(_card_of_prompt, shown)), f"{shown[-1].day}_{offset + CARDS}" if more else "")
 
 
 def _happened(work: Workspace, wanted: FeedQuery) -> Part:
@@ -148,7 +149,7 @@ def _happened(work: Workspace, wanted: FeedQuery) -> Part:
         events += (
             event for event in found if wanted.kind in ("", event.kind) and wanted.holds(event.project, event.day)
         )
-        if len(events) >= limits.CARDS or not cursor:
+        if len(events) >= CARDS or not cursor:
             break
     cards = [(when(event)[:2], _card_of_event(work, event)) for event in events]
     if not wanted.kind:
@@ -178,7 +179,7 @@ def _older(work: Workspace, wanted: FeedQuery, cursor: str) -> tuple[list[Memory
     asked = f"{date} {_behind(minute)}" if date else f"{wanted.until} {_LAST}" if wanted.until else ""
     found = use_index(
         place_of(work)._replace(is_followed=bool(cursor)),  # who reads on has just had the vault looked at
-        lambda index: timeline(work, index, asked, projects=projects, kinds=kinds, before=limits.CARDS + skip, after=0),
+        lambda index: timeline(work, index, asked, projects=projects, kinds=kinds, before=CARDS + skip, after=0),
     )
     events = list(reversed(found.events))[skip:]
     if not events or not found.earlier or events[-1].day < wanted.since:

@@ -19,8 +19,8 @@ from http.cookies import CookieError, SimpleCookie
 from typing import TYPE_CHECKING
 
 from memtool.errors import MemtoolError
-from memtool.web.calls import MEDIA_TYPE, Refusal, as_bytes, problem_of, status_of
 from memtool.web.life import READY, Life
+from memtool.web.problems import MEDIA_TYPE, Refusal, as_bytes, problem_of
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -222,7 +222,7 @@ class GuardedAnswer:
         if self._is_page:
             kind, body = "text/plain; charset=utf-8", f"{refusal}.\n{refusal.hint}\n".encode()
         headers = [(b"content-type", kind.encode()), (b"content-length", str(len(body)).encode())]
-        status = status_of(refusal)
+        status = refusal.http_status
         headers += {401: [(b"www-authenticate", b"Bearer")], 503: [(b"retry-after", b"1")]}.get(status, [])
         headers += [_CLOSE] if status in (408, 413) and self.is_known else []
         await self.send({"type": "http.response.start", "status": status, "headers": headers})

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
+from functools import cache, partial
 from itertools import chain, groupby, islice
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
-from fastapi import FastAPI, Query
+from fastapi import APIRouter, Query
 from pydantic import Field
 
 from memtool.errors import UsageError
@@ -18,8 +19,19 @@ from memtool.memory.timeline import EDIT, timeline
 from memtool.text.lines import brief
 from memtool.text.tokens import index_terms
 from memtool.vault.memory import FACT, KNOWLEDGE, SESSION, Location, Memory, NewMemory
-from memtool.web import limits
-from memtool.web.calls import Body, example
+from memtool.web.calls import (
+    MOST_ITEMS,
+    Body,
+    Day,
+    Limit,
+    Name,
+    Offset,
+    PathText,
+    Text,
+    Words,
+    Work,
+    example,
+)
 from memtool.web.memory_api import save_memory
 from memtool.web.observations import (
     OLD_TYPES,
@@ -33,123 +45,75 @@ from memtool.web.observations import (
 )
 from memtool.web.request_search import SearchAsked, filter_of
 from memtool.web.sessions_api import PROMPT, Prompt, prompts
-from memtool.workspace import OpenWorkspace, Workspace
+from memtool.workspace import Workspace
 
 T = TypeVar("T")
-Name = Annotated[str, Query(max_length=limits.NAME)]
-Id = Annotated[str, Field(min_length=1, max_length=limits.QUERY)]
+Id: TypeAlias = Annotated[Words, Field(min_length=1)]
 
-_TYPES = ("observations", "sessions", "prompts")
+_FACT: dict[str, Any] = {
+    "id": "fact-20260210-9f3a1c04be", "type": "fact", "title": "Deploys happen on Tuesdays.",
+    "narrative": "Deploys happen on Tuesdays.", "project": "shop", "date": "2026-02-10", "time": "14:30",
+    "created_at": "2026-02-10T14:30", "author": "user", "status": "", "session": "", "facts": [], "concepts": [],
+    "files_read": [], "files_modified": [], "discovery_tokens": None, "path": "areas/projects/shop/facts.json",
+    "line": 3,
+}  # fmt: skip
+_SESSION = {
+    "id": "sessions/3f2a9c.md", "session": "3f2a9c", "project": "shop", "created_at": "2026-02-10T14:30",
+    "outcome": "Login by JWT.", "request": "Use JWT.", "investigated": [], "learned": ["Access tokens live 24 hours."],
+    "completed": ["login and refresh routes, with tests"], "next_steps": ["rate limiting"],
+    "files_read": ["auth.ts"], "files_modified": ["jwt.ts"], "discovery_tokens": 48210,
+}  # fmt: skip
+_PROMPT = {
+    "id": "prompt-9f3a1c04be21", "session": "3f2a9c", "prompt": "Use JWT.", "project": "shop",
+    "created_at": "2026-02-10T14:21:07+08:00",
+}  # fmt: skip
+
+router = APIRouter(tags=["sessions"])
 
 
 class HistoryAsked(Body):
     """A query and its filters. Lists are separated by commas; an observation matches if it has one of the members."""
 
-    query: str = Field(default="", max_length=limits.QUERY)
+    query: Words = ""
     type: Literal["", "observations", "sessions", "prompts"] = ""
-    project: str = Field(default="", max_length=limits.NAME)
-    since: str = Field(default="", max_length=40, alias="dateStart")
-    until: str = Field(default="", max_length=40, alias="dateEnd")
-    obs_type: str = Field(default="", max_length=limits.NAME)
-    concepts: str = Field(default="", max_length=limits.NAME)
-    files: str = Field(default="", max_length=1_000)
-    limit: int = Field(default=20, ge=1, le=limits.PAGE)
-    offset: int = Field(default=0, ge=0, le=limits.OFFSET)
+    project: Name = ""
+    since: Day = Field(default="", alias="dateStart")
+    until: Day = Field(default="", alias="dateEnd")
+    obs_type: Name = ""
+    concepts: Name = ""
+    files: PathText = ""
+    limit: Limit = 20
+    offset: Offset = 0
     order: Literal["relevance", "date_desc", "date_asc"] = Field(default="relevance", alias="orderBy")
 
 
 class NoteAsked(Body):
     """A memory by hand. With a *title* it is a note."""
 
-    text: str = Field(min_length=1, max_length=limits.TEXT)
-    title: str = Field(default="", max_length=limits.NAME)
-    project: str = Field(default="", max_length=limits.NAME)
+    text: Text
+    title: Name = ""
+    project: Name = ""
 
 
-def add_history_calls(app: FastAPI, open_workspace: OpenWorkspace) -> None:
-    """Add the calls to *app*."""
-    _add_past(app, open_workspace)
-
-    @app.post(
-        "/api/memory/save",
-        tags=["sessions"],
-        summary="Save a memory by hand",
-        openapi_extra=example({"id": _FACT["id"], "stored": True}, asked={"text": "Deploys happen on Tuesdays."}),
-    )
-    def save(asked: NoteAsked) -> dict[str, Any]:
-        work = open_workspace(None)
-        is_note = bool(asked.title) or len(asked.text) > LONGEST_FACT
-        text = f"# {asked.title}\n\n{asked.text}" if asked.title else asked.text
-        return save_memory(work, NewMemory(text, kind=KNOWLEDGE if is_note else FACT, project=asked.project))
+@router.post(
+    "/api/memory/save",
+    openapi_extra=example({"id": _FACT["id"], "stored": True}, asked={"text": "Deploys happen on Tuesdays."}),
+)
+def save(work: Work, asked: NoteAsked) -> dict[str, Any]:
+    """Save a memory by hand."""
+    is_note = bool(asked.title) or len(asked.text) > LONGEST_FACT
+    text = f"# {asked.title}\n\n{asked.text}" if asked.title else asked.text
+    return save_memory(work, NewMemory(text, kind=KNOWLEDGE if is_note else FACT, project=asked.project))
 
 
-def _add_past(app: FastAPI, open_workspace: OpenWorkspace) -> None:
-    @app.get(
-        "/api/search",
-        tags=["sessions"],
-        summary="Find observations, sessions and prompts; without a query, by the filters only",
-        openapi_extra=example({"observations": [_FACT], "sessions": [_SESSION], "prompts": [_PROMPT], "notices": []}),
-    )
-    def find(asked: Annotated[HistoryAsked, Query()]) -> dict[str, Any]:
-        return _search_history(open_workspace(None), asked)
-
-    @app.get(
-        "/api/timeline",
-        tags=["sessions"],
-        summary="List what happened around a time, an id, or the best hit of a query",
-        openapi_extra=example({"observations": [_FACT], "anchor": 0, "earlier": True, "later": False}),
-    )
-    def around(
-        anchor: Name = "",
-        query: Annotated[str, Query(max_length=limits.QUERY)] = "",
-        depth_before: Annotated[int, Query(ge=0, le=limits.PAGE)] = 10,
-        depth_after: Annotated[int, Query(ge=0, le=limits.PAGE)] = 10,
-        project: Name = "",
-    ) -> dict[str, Any]:
-        if anchor and query:
-            raise UsageError(
-                "`anchor` and `query` exclude each other", hint="Send one of them, or none for the newest events."
-            )
-        work = open_workspace(None)
-        projects = (project, "") if project else ()  # what belongs to none is everybody's, a day's note for one
-        found = use_index(
-            place_of(work),
-            lambda index: timeline(
-                work, index, anchor or query, projects=projects, before=depth_before, after=depth_after
-            ),
-        )
-        observations = [of_event(work, event).fields() for event in found.events]
-        return {"observations": observations, "anchor": found.anchor, "earlier": found.earlier, "later": found.later}
-
-    @app.get(
-        "/api/observations",
-        tags=["sessions"],
-        summary="Read many observations by their ids: separated by commas, or one `ids` for each",
-        openapi_extra=example({"observations": [{**_FACT, "narrative": "Deploys happen on Tuesdays."}], "missing": []}),
-    )
-    def observations(ids: Annotated[list[Id], Query(min_length=1, max_length=limits.PAGE)]) -> dict[str, Any]:
-        work = open_workspace(None)
-        found: dict[str, dict[str, Any] | None] = {}
-        for given in ids:
-            one = _find(work, given) if "," in given else None  # a path may hold commas
-            wanted = [given] if one else [each.strip() for each in given.split(",") if each.strip()]
-            if len(found) + len(wanted) > limits.PAGE:
-                raise UsageError("there are too many ids", hint=f"Send at most {limits.PAGE}.")
-            found |= {each: one or _find(work, each) for each in wanted}
-        return {
-            "observations": [one for one in found.values() if one],
-            "missing": [each for each, one in found.items() if one is None],
-        }
-
-
-def _search_history(work: Workspace, asked: HistoryAsked) -> dict[str, Any]:
-    """Return the part of what happened that *asked* names, as the answer to a request.
-
-    Raises:
-        MemtoolError: the vault or its index cannot be read, or a filter is none.
-    """
+@router.get(
+    "/api/search",
+    openapi_extra=example({"observations": [_FACT], "sessions": [_SESSION], "prompts": [_PROMPT], "notices": []}),
+)
+def find(work: Work, asked: Annotated[HistoryAsked, Query()]) -> dict[str, Any]:
+    """Find observations, sessions and prompts; without a query, by the filters only."""
     found: dict[str, Any] = {"notices": []}
-    for kind in [asked.type] if asked.type else _TYPES:
+    for kind in [asked.type] if asked.type else ("observations", "sessions", "prompts"):
         if kind == "prompts":
             found[kind] = [_prompt_fields(work, one) for one in _prompts(work, asked)]
             continue
@@ -160,10 +124,54 @@ def _search_history(work: Workspace, asked: HistoryAsked) -> dict[str, Any]:
         else:
             of_type = observations_in(work, hits, asked.query, lambda one: _is_of_type(one, asked))
             kept = (one for one in of_type if _names_file(one, asked))
-            page = _page(asked, kept, lambda one: one.memory.date[:16])
-            found[kind] = [one.fields() for one in page]
+            found[kind] = [one.fields() for one in _page(asked, kept, lambda one: one.memory.date[:16])]
         found["notices"] = list(dict.fromkeys([*found["notices"], *notices]))
     return found
+
+
+@router.get(
+    "/api/timeline",
+    openapi_extra=example({"observations": [_FACT], "anchor": 0, "earlier": True, "later": False}),
+)
+def around(
+    work: Work,
+    anchor: Name = "",
+    query: Words = "",
+    depth_before: Annotated[int, Query(ge=0, le=MOST_ITEMS)] = 10,
+    depth_after: Annotated[int, Query(ge=0, le=MOST_ITEMS)] = 10,
+    project: Name = "",
+) -> dict[str, Any]:
+    """List what happened around a time, an id, or the best hit of a query."""
+    if anchor and query:
+        raise UsageError(
+            "`anchor` and `query` exclude each other", hint="Send one of them, or none for the newest events."
+        )
+    projects = (project, "") if project else ()  # what belongs to none is everybody's, a day's note for one
+    found = use_index(
+        place_of(work),
+        lambda index: timeline(work, index, anchor or query, projects=projects, before=depth_before, after=depth_after),
+    )
+    observations = [of_event(work, event).fields() for event in found.events]
+    return {"observations": observations, "anchor": found.anchor, "earlier": found.earlier, "later": found.later}
+
+
+@router.get(
+    "/api/observations",
+    openapi_extra=example({"observations": [{**_FACT, "narrative": "Deploys happen on Tuesdays."}], "missing": []}),
+)
+def observations(work: Work, ids: Annotated[list[Id], Query(min_length=1, max_length=MOST_ITEMS)]) -> dict[str, Any]:
+    """Read many observations by their ids: separated by commas, or one `ids` for each."""
+    found: dict[str, dict[str, Any] | None] = {}
+    for given in ids:
+        one = _find(work, given) if "," in given else None  # a path may hold commas
+        wanted = [given] if one else [each.strip() for each in given.split(",") if each.strip()]
+        if len(found) + len(wanted) > MOST_ITEMS:
+            raise UsageError("there are too many ids", hint=f"Send at most {MOST_ITEMS}.")
+        found |= {each: one or _find(work, each) for each in wanted}
+    return {
+        "observations": [one for one in found.values() if one],
+        "missing": [each for each, one in found.items() if one is None],
+    }
 
 
 def _filter(work: Workspace, asked: HistoryAsked, kind: str) -> Filter:
@@ -228,18 +236,10 @@ def _prompts(work: Workspace, asked: HistoryAsked) -> list[Prompt]:
     until = wanted.until or "9999"
     in_time = (one for one in prompts(work) if wanted.since <= one.at[:10] <= until)
     kept = (one for one in in_time if terms <= set(index_terms(one.text)))
-    of_project = _of_project(work, kept, asked.project) if asked.project else kept
+    project_of, project = cache(partial(_project_of, work)), asked.project.casefold()
+    of_project = (one for one in kept if not project or project_of(one.folder).casefold() == project)
     newest_first = sorted(of_project, key=lambda one: one.at, reverse=asked.order != "date_asc")
     return newest_first[asked.offset : asked.offset + asked.limit]
-
-
-def _of_project(work: Workspace, found: Iterable[Prompt], project: str) -> Iterator[Prompt]:
-    names: dict[str, str] = {}
-    for one in found:
-        if one.folder not in names:
-            names[one.folder] = _project_of(work, one.folder)
-        if names[one.folder].casefold() == project.casefold():
-            yield one
 
 
 def _project_of(work: Workspace, folder: str) -> str:
@@ -247,14 +247,8 @@ def _project_of(work: Workspace, folder: str) -> str:
 
 
 def _prompt_fields(work: Workspace, one: Prompt) -> dict[str, str]:
-    project, said = _project_of(work, one.folder), work.redact(one.text)
-    return {
-        "id": one.id,
-        "session": one.session_id,
-        "prompt": said,
-        "project": project,
-        "created_at": one.at,
-    }
+    fields = {"id": one.id, "session": one.session_id, "prompt": work.redact(one.text)}
+    return {**fields, "project": _project_of(work, one.folder), "created_at": one.at}
 
 
 def _find(work: Workspace, wanted: str) -> dict[str, Any] | None:
@@ -264,28 +258,6 @@ def _find(work: Workspace, wanted: str) -> dict[str, Any] | None:
     prompt = next((one for one in prompts(work) if one.id == wanted), None)
     if prompt is None:
         return None
-    said, project = work.redact(prompt.text), _project_of(work, prompt.folder)
-    memory = Memory(wanted, said, PROMPT, Location(""), project=project, date=prompt.at[:16])
-    return Observation(memory, brief(said, limits.NAME), prompt.session_id).fields()
-
-
-_FACT: dict[str, Any] = {
-    "id": "fact-20260210-9f3a1c04be", "type": "fact", "title": "Deploys happen on Tuesdays.",
-    "narrative": "Deploys happen on Tuesdays.", "project": "shop", "date": "2026-02-10", "time": "14:30",
-    "created_at": "2026-02-10T14:30", "author": "user", "status": "", "session": "", "facts": [], "concepts": [],
-    "files_read": [], "files_modified": [], "discovery_tokens": None, "path": "areas/projects/shop/facts.json",
-    "line": 3,
-}  # fmt: skip
-_SESSION = {
-    "id": "sessions/3f2a9c.md", "session": "3f2a9c", "project": "shop", "created_at": "2026-02-10T14:30",
-    "outcome": "Login by JWT.", "request": "Use JWT.", "investigated": [], "learned": ["Access tokens live 24 hours."],
-    "completed": ["login and refresh routes, with tests"], "next_steps": ["rate limiting"],
-    "files_read": ["auth.ts"], "files_modified": ["jwt.ts"], "discovery_tokens": 48210,
-}  # fmt: skip
-_PROMPT = {
-    "id": "prompt-9f3a1c04be21",
-    "session": "3f2a9c",
-    "prompt": "Use JWT.",
-    "project": "shop",
-    "created_at": "2026-02-10T14:21:07+08:00",
-}
+    text, project = work.redact(prompt.text), _project_of(work, prompt.folder)
+    memory = Memory(wanted, text, PROMPT, Location(""), project=project, date=prompt.at[:16])
+    return Observation(memory, brief(text, 200), prompt.session_id).fields()

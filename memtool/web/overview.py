@@ -3,92 +3,85 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Annotated, NamedTuple
 
-from fastapi import FastAPI, Query, Request
+from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
-from starlette.concurrency import run_in_threadpool
 
-from memtool.capture.log import LogEntry, read_log
 from memtool.capture.queue import Job, Queue
 from memtool.consolidate.week import Week, parse_week, week_of
 from memtool.doctor.check import Check
 from memtool.doctor.index import index_checks
 from memtool.doctor.vault import content_checks
 from memtool.doctor.work import capture_checks, model_checks, schedule_checks
-from memtool.errors import BadSetting, MemtoolError
+from memtool.errors import BadSetting, MemtoolError, in_words
 from memtool.index.engine import place_of, use_index
 from memtool.llm.call_log import usage
 from memtool.settings import choices_of, shown_value
 from memtool.settings.sections import ABOUT
 from memtool.vault.scan import ignores, scan
-from memtool.web import limits
-from memtool.web.calls import status_of
+from memtool.web.calls import Name, Opening, Work
 from memtool.web.feed import FeedQuery, read_part, read_projects
 from memtool.web.figures import GIVEN, HEIGHT, HELD, given_in, growth_of, held_in, totals
-from memtool.web.rendering import attempt, form_of, rendered, sentence
-from memtool.web.state_api import change_settings
-from memtool.workspace import OpenWorkspace, Workspace
+from memtool.web.rendering import Form, attempt, rendered
+from memtool.web.state_api import change_settings, latest_entries
+from memtool.workspace import Workspace
 
-Text = Annotated[str, Query(max_length=limits.NAME)]
-
-
-def add_overview(app: FastAPI, open_workspace: OpenWorkspace) -> None:
-    """Add these pages to *app*. A part that fails shows its error in its place."""
-    _add_figures(app, open_workspace)
-    _add_settings(app, open_workspace)
-
-    @app.get("/timeline", include_in_schema=False)
-    def past(request: Request, wanted: Annotated[FeedQuery, Query()]) -> Response:
-        work = open_workspace(None)
-        latest = _latest_project(work)  # looks at the vault first, so that a new project is known below
-        projects = attempt(lambda: read_projects(work))[0] or []
-        if wanted.project not in projects:
-            wanted = wanted.model_copy(update={"project": latest or next(iter(projects), "")})
-        growth, growth_fault = attempt(lambda: growth_of(work, wanted.project))
-        part, fault = attempt(lambda: read_part(work, wanted))
-        return rendered(
-            request, work, "timeline.html", wanted=wanted, projects=projects, part=part, fault=fault,
-            growth=growth or (), growth_fault=growth_fault, series=HELD, height=HEIGHT,
-        )  # fmt: skip
-
-    @app.get("/log", include_in_schema=False)
-    def log(request: Request, level: Text = "") -> Response:
-        work = open_workspace(None)
-        entries, fault = attempt(lambda: _entries(work, level))
-        return rendered(request, work, "log.html", entries=entries or [], level=level, fault=fault)
+router = APIRouter(include_in_schema=False)
 
 
-def _add_figures(app: FastAPI, open_workspace: OpenWorkspace) -> None:
-    @app.get("/overview", include_in_schema=False)
-    def overview(request: Request, week: Text = "") -> Response:
-        work = open_workspace(None)
-        today = work.now().date()
-        two_weeks_ago = (today - dt.timedelta(days=14)).isoformat()
-        try:
-            shown = parse_week(week, today) if week else _latest_week(work)
-        except MemtoolError:
-            shown = week_of(today)
-        panels = {
-            "totals": attempt(lambda: totals(work)),
-            "held": attempt(lambda: held_in(work, shown)),
-            "given": attempt(lambda: given_in(work, shown)),
-            "queue": attempt(lambda: _queue(work)),
-            "costs": attempt(lambda: [row for row in usage(work.vault) if row.day >= two_weeks_ago]),
-        }
-        after = week_of(shown.last + dt.timedelta(days=1))
-        return rendered(
-            request, work, "overview.html", week=shown, panels=panels, held_series=HELD, given_series=GIVEN,
-            height=HEIGHT, before=week_of(shown.first - dt.timedelta(days=1)),
-            after=after if after.first <= today else None,
-        )  # fmt: skip
+@router.get("/timeline")
+def timeline(request: Request, work: Work, wanted: Annotated[FeedQuery, Query()]) -> Response:
+    """Return the timeline of a project. A part that fails shows its error in its place, here and below."""
+    latest = _latest_project(work)  # looks at the vault first, so that a new project is known below
+    projects = attempt(lambda: read_projects(work))[0] or []
+    if wanted.project not in projects:
+        wanted = wanted.model_copy(update={"project": latest or next(iter(projects), "")})
+    growth, growth_fault = attempt(lambda: growth_of(work, wanted.project))
+    part, fault = attempt(lambda: read_part(work, wanted))
+    return rendered(
+        request, work, "timeline.html", wanted=wanted, projects=projects, part=part, fault=fault,
+        growth=growth or (), growth_fault=growth_fault, series=HELD, height=HEIGHT,
+    )  # fmt: skip
 
-    @app.get("/overview/health", include_in_schema=False)
-    def health(request: Request) -> Response:
-        work = open_workspace(None)
-        checks, fault = attempt(lambda: list(_checks(work)))
-        return rendered(request, work, "health.html", checks=checks or [], fault=fault)
+
+@router.get("/log")
+def log(request: Request, work: Work, level: Name = "") -> Response:
+    """Return the page of the log."""
+    entries, fault = attempt(lambda: [each for each in latest_entries(work) if level in ("", each.level)][:300])
+    return rendered(request, work, "log.html", entries=entries or [], level=level, fault=fault)
+
+
+@router.get("/overview")
+def overview(request: Request, work: Work, week: Name = "") -> Response:
+    """Return the page of figures."""
+    today = work.now().date()
+    two_weeks_ago = (today - dt.timedelta(days=14)).isoformat()
+    try:
+        shown = parse_week(week, today) if week else _latest_week(work)
+    except MemtoolError:
+        shown = week_of(today)
+    panels = {
+        "totals": attempt(lambda: totals(work)),
+        "held": attempt(lambda: held_in(work, shown)),
+        "given": attempt(lambda: given_in(work, shown)),
+        "queue": attempt(lambda: _queue(work)),
+        "costs": attempt(lambda: [row for row in usage(work.vault) if row.day >= two_weeks_ago]),
+    }
+    after = week_of(shown.last + dt.timedelta(days=1))
+    return rendered(
+        request, work, "overview.html", week=shown, panels=panels, held_series=HELD, given_series=GIVEN,
+        height=HEIGHT, before=week_of(shown.first - dt.timedelta(days=1)),
+        after=after if after.first <= today else None,
+    )  # fmt: skip
+
+
+@router.get("/overview/health")
+def health(request: Request, work: Work) -> Response:
+    """Return the findings of the doctor on what the service uses."""
+    checks, fault = attempt(lambda: list(_checks(work)))
+    return rendered(request, work, "health.html", checks=checks or [], fault=fault)
 
 
 def _checks(work: Workspace) -> Iterator[Check]:
@@ -105,12 +98,6 @@ def _queue(work: Workspace) -> list[tuple[str, str, Job]]:
     queue = Queue(work.vault)
     waiting = [("waiting", queue.name_of(job, work.home), job) for job in queue.waiting()]
     return [*(("parked", queue.name_of(job, work.home), job) for job in queue.parked()), *waiting]
-
-
-def _entries(work: Workspace, level: str) -> list[LogEntry]:
-    since = work.now() - dt.timedelta(days=limits.DAYS_OF_LOG)
-    entries = read_log([work.vault.state_path, work.index_folder], since)
-    return [each for each in reversed(entries) if level in ("", each.level)][:300]
 
 
 _LATEST = "SELECT date, project FROM chunk WHERE date <> '' AND {} ORDER BY date DESC LIMIT 1"
@@ -168,33 +155,26 @@ class Field(NamedTuple):
 _YES_NO = ("true", "false")
 
 
-def _add_settings(app: FastAPI, open_workspace: OpenWorkspace) -> None:
-    """Add the form and what it sends to *app*."""
-
-    @app.get("/settings", include_in_schema=False)
-    def settings(request: Request) -> Response:
-        return _form(request, open_workspace(None))
-
-    @app.post("/settings", include_in_schema=False)
-    async def change(request: Request) -> Response:
-        form = await form_of(request)
-        return await run_in_threadpool(lambda: _changed(request, open_workspace, form))
+@router.get("/settings")
+def settings(request: Request, work: Work) -> Response:
+    """Return the page of the settings."""
+    return _form(request, work)
 
 
-def _changed(request: Request, open_workspace: OpenWorkspace, form: Mapping[str, str]) -> Response:
+@router.post("/settings")
+def change(request: Request, open_workspace: Opening, form: Form) -> Response:
+    """Change settings of the vault, and return their page."""
     work = open_workspace(None)
-    fields = (field for field in _fields(work) if field.is_open)
     values = {
         field.key: field.value_of(form[field.key])
-        for field in fields
-        if form.get(field.key, field.value) != field.value
+        for field in _fields(work)
+        if field.is_open and form.get(field.key, field.value) != field.value
     }
     try:
-        if values:
-            change_settings(work, values)
+        change_settings(work, values)
     except MemtoolError as error:
-        status = 400 if isinstance(error, BadSetting) else status_of(error)
-        return _form(request, work, fault=sentence(error), status=status)
+        status = 400 if isinstance(error, BadSetting) else error.http_status
+        return _form(request, work, fault=in_words(error), status=status)
     return _form(request, open_workspace(None), is_new=bool(values))
 
 

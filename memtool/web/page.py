@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Annotated, Any
 
-from fastapi import FastAPI, Query, Request
+from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
-from starlette.concurrency import run_in_threadpool
 
-from memtool.capture.captured import follow_undo
+from memtool.capture.captured import take_back
 from memtool.consolidate.review import CHANGE, DROP, KEEP, Choice, stored_proposals, weeks_to_review
 from memtool.consolidate.run import apply_review
 from memtool.consolidate.week import parse_week
-from memtool.errors import MemtoolError, NoteNotFound
+from memtool.errors import MemtoolError, NoteNotFound, in_words
 from memtool.history.changes import Change, find_change, read_changes
-from memtool.history.undoing import undo
 from memtool.index.engine import catch_up, place_of, use_index
 from memtool.index.lookup import linking_to
 from memtool.memory.forget import find_target
@@ -30,120 +28,109 @@ from memtool.vault.files import read_head
 from memtool.vault.memory import FACT, USER, Memory
 from memtool.vault.session_names import note_of
 from memtool.vault.sessions import parse_session
-from memtool.web import limits
-from memtool.web.calls import status_of
+from memtool.web.calls import Name, Work
 from memtool.web.feed import FeedQuery, read_part, read_projects
-from memtool.web.overview import add_overview
-from memtool.web.rendering import YEAR, as_html, attempt, form_of, is_part, rendered, sentence, static_files
-from memtool.workspace import OpenWorkspace, Workspace
+from memtool.web.rendering import YEAR, Form, as_html, attempt, is_part, rendered, static_files
+from memtool.workspace import Workspace
 
-Text = Annotated[str, Query(max_length=limits.NAME)]
-
-
-def add_page(app: FastAPI, open_workspace: OpenWorkspace) -> None:
-    """Add the page and its parts to *app*. It is for people: the OpenAPI document leaves it out."""
-    _add_reading(app, open_workspace)
-    _add_changing(app, open_workspace)
-    _add_prompts(app, open_workspace)
-    _add_review(app, open_workspace)
-    add_overview(app, open_workspace)
-
-    @app.get("/static/{name}", include_in_schema=False)
-    def static(name: str) -> Response:
-        file = static_files().get(name)
-        if file is None:
-            raise NoteNotFound(name)
-        headers = {"cache-control": f"private, max-age={YEAR}, immutable"}  # its address changes with its content
-        return Response(file.content, media_type=file.media_type, headers=headers)
+router = APIRouter(include_in_schema=False)
 
 
-def _add_reading(app: FastAPI, open_workspace: OpenWorkspace) -> None:
-    @app.get("/", include_in_schema=False)
-    def page(request: Request, wanted: Annotated[FeedQuery, Query()]) -> Response:
-        work = open_workspace(None)
-        return rendered(
-            request,
-            work,
-            "page.html",
-            wanted=wanted,
-            **_feed(work, wanted),
-            projects=attempt(lambda: read_projects(work))[0] or [],
-        )
-
-    @app.get("/feed", include_in_schema=False)
-    def feed(request: Request, wanted: Annotated[FeedQuery, Query()]) -> Response:
-        work = open_workspace(None)
-        return rendered(request, work, "feed.html", wanted=wanted, **_feed(work, wanted))
-
-    @app.get("/read/{name:path}", include_in_schema=False)
-    def read(request: Request, name: str) -> Response:
-        return _pane(request, open_workspace(None), name)
+@router.get("/static/{name}")
+def static(name: str) -> Response:
+    """Return a script, a style or an icon of the page."""
+    file = static_files().get(name)
+    if file is None:
+        raise NoteNotFound(name)
+    headers = {"cache-control": f"private, max-age={YEAR}, immutable"}  # its address changes with its content
+    return Response(file.content, media_type=file.media_type, headers=headers)
 
 
-def _add_changing(app: FastAPI, open_workspace: OpenWorkspace) -> None:
-    @app.post("/fact/{fact_id}/change", include_in_schema=False)
-    async def change(request: Request, fact_id: str) -> Response:
-        form = await form_of(request)
-        values: dict[str, Any] = {name: form[name] for name in ("content", "category", "expires") if name in form}
-        values["tags"] = tuple(form.get("tags", "").replace(",", " ").split())
-        version = form.get("version", "")
-
-        def changed(work: Workspace) -> str:
-            memory = get_memory(work, fact_id).memory
-            return change_memory(work, memory, values, version=version, author=USER).memory.id
-
-        return await _pane_after(request, open_workspace, fact_id, changed)
-
-    @app.post("/fact/{fact_id}/archive", include_in_schema=False)
-    async def archive(request: Request, fact_id: str) -> Response:
-        def archived(work: Workspace) -> str:
-            return archive_memory(work, find_target(work, fact_id)).memory.id
-
-        return await _pane_after(request, open_workspace, fact_id, archived)
-
-    @app.post("/fact/{fact_id}/restore", include_in_schema=False)
-    async def bring_back(request: Request, fact_id: str) -> Response:
-        def restored(work: Workspace) -> str:
-            change_fact(work, fact_id, "restore", lambda facts: restore(facts, fact_id))
-            return fact_id
-
-        return await _pane_after(request, open_workspace, fact_id, restored)
-
-    @app.post("/undo/{commit}", include_in_schema=False)
-    async def take_back(request: Request, commit: str) -> Response:
-        name = (await form_of(request)).get("name", "")
-
-        def undone(work: Workspace) -> str:
-            found = find_change(work.vault, commit)
-            undo(work.vault, found)
-            follow_undo(work.vault, found)
-            return name
-
-        return await _pane_after(request, open_workspace, name, undone)
+@router.get("/")
+def page(request: Request, work: Work, wanted: Annotated[FeedQuery, Query()]) -> Response:
+    """Return the page with the first part of the feed; a fault takes its place, and not that of the page."""
+    part, fault = attempt(lambda: read_part(work, wanted))
+    projects = attempt(lambda: read_projects(work))[0] or []
+    return rendered(request, work, "page.html", wanted=wanted, part=part, fault=fault, projects=projects)
 
 
-def _add_prompts(app: FastAPI, open_workspace: OpenWorkspace) -> None:
-    @app.get("/prompts", include_in_schema=False)
-    def prompts(request: Request, session: Text = "") -> Response:
-        work = open_workspace(None)
-        folder = ledger_folder(work)
-        sessions = {name: _topic(work, name) for name in sessions_given(folder)[:30]}
-        chosen = session if session in sessions else next(iter(sessions), "")
-        found, fault = attempt(lambda: list(givings_now(work, chosen, read_givings(folder, chosen)[-40:])))
-        return rendered(
-            request, work, "prompts.html", sessions=sessions, session=chosen, givings=(found or [])[::-1], fault=fault
-        )
+@router.get("/feed")
+def feed(request: Request, work: Work, wanted: Annotated[FeedQuery, Query()]) -> Response:
+    """Return one part of the feed."""
+    part, fault = attempt(lambda: read_part(work, wanted))
+    return rendered(request, work, "feed.html", wanted=wanted, part=part, fault=fault)
 
-    @app.get("/given/{session}/{turn}", include_in_schema=False)
-    def given(request: Request, session: str, turn: int) -> Response:
-        work = open_workspace(None)
-        folder = ledger_folder(work)
-        if session not in sessions_given(folder):
-            raise NoteNotFound(session)
-        givings = [each for each in read_givings(folder, session) if each.turn == turn][-1:]
-        found, fault = attempt(lambda: list(givings_now(work, session, givings)))
-        template = "given.html" if is_part(request) else "reading.html"
-        return rendered(request, work, template, within="given.html", session=session, givings=found or [], fault=fault)
+
+@router.get("/read/{name:path}")
+def read(request: Request, work: Work, name: str) -> Response:
+    """Return the pane of one memory."""
+    return _pane(request, work, name)
+
+
+@router.post("/fact/{fact_id}/change")
+def change(request: Request, work: Work, form: Form, fact_id: str) -> Response:
+    """Change a fact, and return its pane."""
+    values: dict[str, Any] = {name: form[name] for name in ("content", "category", "expires") if name in form}
+    values["tags"] = tuple(form.get("tags", "").replace(",", " ").split())
+
+    def changed() -> str:
+        memory = get_memory(work, fact_id).memory
+        return change_memory(work, memory, values, version=form.get("version", ""), author=USER).memory.id
+
+    return _pane_after(request, work, fact_id, changed)
+
+
+@router.post("/fact/{fact_id}/archive")
+def archive(request: Request, work: Work, fact_id: str) -> Response:
+    """Archive a fact, and return its pane."""
+    return _pane_after(request, work, fact_id, lambda: archive_memory(work, find_target(work, fact_id)).memory.id)
+
+
+@router.post("/fact/{fact_id}/restore")
+def restore_fact(request: Request, work: Work, fact_id: str) -> Response:
+    """Restore a fact, and return its pane."""
+    return _pane_after(
+        request,
+        work,
+        fact_id,
+        lambda: change_fact(work, fact_id, "restore", lambda facts: restore(facts, fact_id))[0].fact.id,
+    )
+
+
+@router.post("/undo/{commit}")
+def undo(request: Request, work: Work, form: Form, commit: str) -> Response:
+    """Revert a change, and return the pane from which that was requested."""
+    name = form.get("name", "")
+
+    def undone() -> str:
+        take_back(work, find_change(work.vault, commit))
+        return name
+
+    return _pane_after(request, work, name, undone)
+
+
+@router.get("/prompts")
+def prompts(request: Request, work: Work, session: Name = "") -> Response:
+    """Return the page of the memories that the prompts of a session received."""
+    folder = ledger_folder(work)
+    sessions = {name: _topic(work, name) for name in sessions_given(folder)[:30]}
+    chosen = session if session in sessions else next(iter(sessions), "")
+    found, fault = attempt(lambda: list(givings_now(work, chosen, read_givings(folder, chosen)[-40:])))
+    return rendered(
+        request, work, "prompts.html", sessions=sessions, session=chosen, givings=(found or [])[::-1], fault=fault
+    )
+
+
+@router.get("/given/{session}/{turn}")
+def given(request: Request, work: Work, session: str, turn: int) -> Response:
+    """Return the pane of the memories that one prompt received."""
+    folder = ledger_folder(work)
+    if session not in sessions_given(folder):
+        raise NoteNotFound(session)
+    givings = [each for each in read_givings(folder, session) if each.turn == turn][-1:]
+    found, fault = attempt(lambda: list(givings_now(work, session, givings)))
+    template = "given.html" if is_part(request) else "reading.html"
+    return rendered(request, work, template, within="given.html", session=session, givings=found or [], fault=fault)
 
 
 def _topic(work: Workspace, session: str) -> str:
@@ -154,30 +141,26 @@ def _topic(work: Workspace, session: str) -> str:
     return session
 
 
-def _add_review(app: FastAPI, open_workspace: OpenWorkspace) -> None:
-    @app.get("/review", include_in_schema=False)
-    def review(request: Request) -> Response:
-        return _review(request, open_workspace(None))
-
-    @app.post("/review/{week}", include_in_schema=False)
-    async def decide(request: Request, week: str) -> Response:
-        form = await form_of(request)
-        choices = {
-            name.removeprefix("choice-"): Choice(choice, form.get(f"text-{name.removeprefix('choice-')}", "").strip())
-            for name, choice in form.items()
-            if name.startswith("choice-") and choice in (KEEP, CHANGE, DROP)
-        }
-        return await run_in_threadpool(lambda: _decided(request, open_workspace(None), week, choices))
+@router.get("/review")
+def review(request: Request, work: Work) -> Response:
+    """Return the page of the facts that the weekly run proposes."""
+    return _review(request, work)
 
 
-def _decided(request: Request, work: Workspace, week: str, choices: Mapping[str, Choice]) -> Response:
-    if not choices:
-        return _review(request, work)
+@router.post("/review/{week}")
+def decide(request: Request, work: Work, form: Form, week: str) -> Response:
+    """Carry out decisions on proposed facts, and return the page with those that are left."""
+    choices = {
+        name.removeprefix("choice-"): Choice(choice, form.get(f"text-{name.removeprefix('choice-')}", "").strip())
+        for name, choice in form.items()
+        if name.startswith("choice-") and choice in (KEEP, CHANGE, DROP)
+    }
     try:
-        apply_review(work, parse_week(week, work.now().date()), choices)
+        if choices:
+            apply_review(work, parse_week(week, work.now().date()), choices)
     except MemtoolError as error:
-        return _review(request, work, fault=sentence(error), status=status_of(error))
-    return _review(request, work, is_new=True)
+        return _review(request, work, fault=in_words(error), status=error.http_status)
+    return _review(request, work, is_new=bool(choices))
 
 
 def _review(request: Request, work: Workspace, *, fault: str = "", status: int = 200, is_new: bool = False) -> Response:
@@ -185,27 +168,15 @@ def _review(request: Request, work: Workspace, *, fault: str = "", status: int =
     return rendered(request, work, "review.html", status=status, weeks=weeks, fault=fault, is_new=is_new)
 
 
-def _feed(work: Workspace, wanted: FeedQuery) -> dict[str, Any]:
-    """Return the part of the feed that is wanted; a fault takes its place, and not that of the page."""
-    part, fault = attempt(lambda: read_part(work, wanted))
-    return {"part": part, "fault": fault}
-
-
-async def _pane_after(request: Request, open_workspace: OpenWorkspace, name: str, do: Any) -> Response:  # noqa: ANN401
+def _pane_after(request: Request, work: Workspace, name: str, do: Callable[[], str]) -> Response:
     """Change a memory, and return its pane as it is now; an error is shown above it."""
-
-    def done() -> Response:
-        work = open_workspace(None)
-        try:
-            now = do(work)
-        except AlreadyKnown as known:
-            return _pane(request, work, name, fault=sentence(known), status=409)
-        except MemtoolError as error:
-            return _pane(request, work, name, fault=sentence(error), status=status_of(error))
-        catch_up(work)
-        return _pane(request, work, now, is_new=True)
-
-    return await run_in_threadpool(done)
+    try:
+        now = do()
+    except MemtoolError as error:
+        status = 409 if isinstance(error, AlreadyKnown) else error.http_status
+        return _pane(request, work, name, fault=in_words(error), status=status)
+    catch_up(work)
+    return _pane(request, work, now, is_new=True)
 
 
 def _pane(
@@ -215,8 +186,8 @@ def _pane(
     try:
         stored = get_memory(work, name)
     except (MemtoolError, OSError) as error:
-        fault = fault or sentence(error)
-        status = status if status != 200 else status_of(error) if isinstance(error, MemtoolError) else 500
+        fault = fault or in_words(error)
+        status = status if status != 200 else getattr(error, "http_status", 500)
     memory = stored.memory if stored else None
     return rendered(
         request,

@@ -14,18 +14,17 @@ from functools import cache, lru_cache
 from html import escape
 from pathlib import Path
 from posixpath import dirname, join, normpath
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeAlias, TypeVar
 from urllib.parse import parse_qs, quote, unquote
 
-from fastapi import Request
+from fastapi import Depends, Request
 from fastapi.responses import HTMLResponse, Response
 from markupsafe import Markup
 
 from memtool.consolidate.review import stored_proposals, weeks_to_review
-from memtool.errors import MemtoolError
+from memtool.errors import MemtoolError, in_words
 from memtool.resources import shipped
 from memtool.vault.memory import CATEGORIES, KINDS
-from memtool.web.calls import Refusal
 from memtool.web.feed import FeedQuery
 from memtool.workspace import Workspace
 
@@ -56,7 +55,7 @@ def attempt(read: Callable[[], T]) -> tuple[T | None, str]:
     try:
         return read(), ""
     except (MemtoolError, OSError) as error:
-        return None, sentence(error)
+        return None, in_words(error)
 
 
 def is_part(request: Request) -> bool:
@@ -66,7 +65,10 @@ def is_part(request: Request) -> bool:
 
 def rendered(request: Request, work: Workspace, template: str, *, status: int = 200, **values: object) -> Response:
     """Return the page that *template* makes of *values*, in the language of the reader."""
-    language, is_chosen = _language(request, work)
+    chosen = request.query_params.get("lang", "")
+    accepted = request.headers.get("accept-language", "")[:2].casefold()
+    wanted = (chosen, request.cookies.get(_COOKIE, ""), accepted, work.language)
+    language = next((each for each in wanted if each in languages()), languages()[0])
     text = (
         _templates()
         .get_template(template)
@@ -84,22 +86,9 @@ def rendered(request: Request, work: Workspace, template: str, *, status: int = 
         )
     )
     response = HTMLResponse(text, status)
-    if is_chosen:
+    if language == chosen:
         response.set_cookie(_COOKIE, language, max_age=YEAR, httponly=True, samesite="strict")
     return response
-
-
-def _language(request: Request, work: Workspace) -> tuple[str, bool]:
-    """Return the language of the page, and whether it was chosen just now."""
-    chosen = request.query_params.get("lang", "")
-    if chosen in languages():
-        return chosen, True
-    wanted = [
-        request.cookies.get(_COOKIE, ""),
-        request.headers.get("accept-language", "")[:2].casefold(),
-        work.language,
-    ]
-    return next((each for each in wanted if each in languages()), languages()[0]), False
 
 
 async def form_of(request: Request) -> dict[str, str]:
@@ -108,10 +97,7 @@ async def form_of(request: Request) -> dict[str, str]:
     return {name: values[-1].replace("\r\n", "\n") for name, values in fields.items()}
 
 
-def sentence(error: Exception) -> str:
-    """Return *error* and its hint as a sentence for a person."""
-    hint = error.hint if isinstance(error, MemtoolError | Refusal) else ""
-    return f"{str(error).rstrip('.')}. {hint}".strip()
+Form: TypeAlias = Annotated[dict[str, str], Depends(form_of)]
 
 
 @cache

@@ -22,25 +22,22 @@ from memtool.recall.answers.statements import IN_FIELDS
 from memtool.text.lines import without_surrogates
 from memtool.text.tokens import index_terms
 from memtool.vault.memory import Found
-from memtool.web import limits
-from memtool.web.calls import Body
+from memtool.web.calls import Body, Day, Limit, Name, Words
 from memtool.workspace import Workspace
-
-_GLOBAL = "global"  # what asks for the memories of no project
 
 
 class SearchAsked(Body):
     """A query and its filters."""
 
-    query: str = Field(default="", max_length=limits.QUERY, description="Words, in any language, without syntax.")
-    limit: int = Field(default=5, ge=1, le=limits.PAGE)
+    query: Words = Field(default="", description="Words, in any language, without syntax.")
+    limit: Limit = 5
     min_similarity: float = Field(default=0.0, ge=0, le=1)
-    category: str = Field(default="", max_length=limits.NAME)
-    project: str | None = Field(default=None, max_length=limits.NAME, description="`global` for those of no project.")
-    kind: str = Field(default="", max_length=limits.NAME)
+    category: Name = ""
+    project: Name | None = Field(default=None, description="`global` for those of no project.")
+    kind: Name = ""
     status: Literal["active", "superseded", "archived", "all"] = "active"
-    since: str = Field(default="", max_length=40, description="2026-02-10, 2026-02, 7d, 2w, yesterday.")
-    until: str = Field(default="", max_length=40)
+    since: Day = Field(default="", description="2026-02-10, 2026-02, 7d, 2w, yesterday.")
+    until: Day = ""
     mode: Literal["", "hybrid", "bm25", "vector"] = ""
     transcripts: Transcripts = Field(default="auto", description="Turns of sessions; `auto`: where no note answers.")
 
@@ -68,7 +65,7 @@ def filter_of(work: Workspace, asked: SearchAsked) -> Filter:
     return Filter(
         work.now(),
         kinds=(asked.kind,) if asked.kind else (),
-        projects=() if asked.project is None else ("" if asked.project == _GLOBAL else asked.project,),
+        projects=() if asked.project is None else ("" if asked.project == "global" else asked.project,),
         categories=(asked.category,) if asked.category else (),
         since=parse_day(asked.since, today) if asked.since else "",
         until=parse_day(asked.until, today, end=True) if asked.until else "",
@@ -104,7 +101,11 @@ def search_vault(
     def look(index: Index) -> Searched:
         source = VectorSource(index, work.settings, work.cache, only_warm=True)
         found = ask(source, text, wanted, limit=asked.limit * (CHUNKS if each_once else 1), mode=asked.mode)
-        hits = _each_once(index, text, found.hits, asked.limit, wanted) if each_once else found.hits
+        hits = found.hits
+        if each_once:
+            some, sources = memories(hits)[: asked.limit], wanted.transcripts != "no"
+            answers = answers_of(index.place.vault, index.db, text, some, IN_FIELDS, is_first=False, sources=sources)
+            hits = tuple(hit._replace(shown="\n".join(labelled(hit.statements))) for hit in answers)
         return Searched(hits, tuple(_likeness(hits)), found.mode, found.all_notices, 0.0)
 
     found = use(look) if use else use_ready(work, look)
@@ -114,13 +115,6 @@ def search_vault(
         similarity=tuple(like for _, like in kept),
         took=time.perf_counter() - started,
     )
-
-
-def _each_once(index: Index, text: str, hits: Sequence[Found], limit: int, wanted: Filter) -> tuple[Found, ...]:
-    some = memories(hits)[:limit]
-    sources = wanted.transcripts != "no"
-    answers = answers_of(index.place.vault, index.db, text, some, IN_FIELDS, is_first=False, sources=sources)
-    return tuple(hit._replace(shown="\n".join(labelled(hit.statements))) for hit in answers)
 
 
 def found_fields(work: Workspace, asked: SearchAsked, found: Searched) -> dict[str, Any]:
@@ -143,29 +137,22 @@ def answer_fields(asked: SearchAsked, found: Searched, memories: list[dict[str, 
 
 def memory_fields(hit: Found, like: float, uses: Mapping[str, int], today: date) -> dict[str, Any]:
     """Return a hit as a result, with its similarity *like* to the query."""
-    return hit_fields(hit, uses) | {"similarity": round(like, 4), "score": round(_score(hit, like, uses, today), 4)}
+    memory = hit.memory
+    age = (today - date.fromisoformat(memory.date)).days if memory.date else None
+    score = weighed(like, memory.category, age_days=age, uses=uses.get(memory.id, 0))
+    return hit_fields(hit, uses) | {"similarity": round(like, 4), "score": round(score, 4)}
 
 
 def hit_fields(hit: Found, uses: Mapping[str, int]) -> dict[str, Any]:
     """Return a hit as an item of a list."""
     memory = hit.memory
     return {
-        "id": memory.id,
-        "kind": memory.kind,
-        "title": memory.title,
-        "summary": (memory.fact_id and memory.heading) or snippet_of(hit).line,
-        "category": memory.category,
-        "tags": list(memory.tags),
-        "project": memory.project,
-        "author": memory.author,
-        "created": memory.date,
-        "expires_at": memory.expires,
-        "access_count": uses.get(memory.id, 0),
-        "path": memory.path,
-        "start_line": memory.place.start_line,
-        "end_line": memory.place.end_line,
+        "id": memory.id, "kind": memory.kind, "title": memory.title,
+        "summary": (memory.fact_id and memory.heading) or snippet_of(hit).line, "category": memory.category,
+        "tags": list(memory.tags), "project": memory.project, "author": memory.author, "created": memory.date,
+        "expires_at": memory.expires, "access_count": uses.get(memory.id, 0), **memory.place._asdict(),
         **({"session": hit.session, "turn": hit.turn} if hit.turn else {}),
-    }
+    }  # fmt: skip
 
 
 def _likeness(hits: Sequence[Found]) -> list[float]:
@@ -176,9 +163,3 @@ def _likeness(hits: Sequence[Found]) -> list[float]:
     return [
         min(1.0, max(0.0, share if vector is None else vector)) for share, vector in zip(shares, vectors, strict=True)
     ]
-
-
-def _score(hit: Found, likeness: float, uses: Mapping[str, int], today: date) -> float:
-    memory = hit.memory
-    age = (today - date.fromisoformat(memory.date)).days if memory.date else None
-    return weighed(likeness, memory.category, age_days=age, uses=uses.get(memory.id, 0))

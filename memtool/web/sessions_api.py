@@ -13,9 +13,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, TypeAlias
 
-from fastapi import FastAPI, Query
+from fastapi import APIRouter, Query
 from fastapi.responses import JSONResponse
 from pydantic import AliasChoices, Field
 
@@ -31,22 +31,30 @@ from memtool.vault.layout import area_folder
 from memtool.vault.project_area import area_name, remembered_folders
 from memtool.vault.sessions import SUMMARY_PARTS
 from memtool.vault.state import read_state
-from memtool.web import limits
-from memtool.web.calls import Body, example
+from memtool.web.calls import LONGEST_TEXT, Body, Name, Opening, PathText, Words, Work, example
 from memtool.workspace import OpenWorkspace, Workspace
 
 PROMPT = "prompt"
-ACTIVE, COMPLETED = "active", "completed"
-PENDING, PROCESSING, FAILED = "pending", "processing", "failed"
+_COMPLETED = "completed"
 
-SessionId = Annotated[
-    str,
+SessionId: TypeAlias = Annotated[
+    Name,
     Field(
-        min_length=1, max_length=limits.NAME,
-        validation_alias=AliasChoices("session_id", "contentSessionId", "claudeSessionId", "sessionId"),
+        min_length=1, validation_alias=AliasChoices("session_id", "contentSessionId", "claudeSessionId", "sessionId")
     ),
-]  # fmt: skip
-Said = Annotated[str, Field(max_length=limits.QUERY)]
+]
+
+_STATUS = {
+    "session_id": "s-1", "status": "active", "prompts": 1, "started_at": "2026-02-10T14:30:00+08:00",
+    "completed_at": "", "queue": "pending", "queue_depth": 1,
+}  # fmt: skip
+_TURNS = {
+    "session": "s-1", "path": "sessions/2026-02-10-login.md", "title": "Login uses JWT", "date": "2026-02-10",
+    "project": "shop", "turns": 1, "text": "TURN 1\nUSER: Use JWT.",
+    "rows": [{"number": 1, "at": "2026-02-10T14:30:00+08:00", "typed": "Use JWT.", "ended": "Done.", "size": 21}],
+}  # fmt: skip
+
+router, turns_router = APIRouter(tags=["sessions"]), APIRouter(tags=["sessions"])
 
 
 class Prompt(NamedTuple):
@@ -80,16 +88,15 @@ def record_event(work: Workspace, event: str, session_id: str, **fields: object)
     if event in ("Stop", "SessionEnd"):
         queue_session(happened)
     if event == "SessionEnd":
-        keep_record(happened, {"type": "system", "subtype": COMPLETED})
+        keep_record(happened, {"type": "system", "subtype": _COMPLETED})
     return True
 
 
 def record_summary(work: Workspace, session_id: str, parts: Mapping[str, str]) -> None:
     """Keep the *parts* of a summary, redacted; the note of the session holds them."""
-    given = {"session_id": session_id, "cwd": str(work.folder)}
-    happened = ClientEvent("Stop", given, work, HTTP)
-    if not is_private(happened):
-        redacted = {name: work.redact(text) for name, text in parts.items() if text}
+    happened = ClientEvent("Stop", {"session_id": session_id, "cwd": str(work.folder)}, work, HTTP)
+    redacted = {name: work.redact(text) for name, text in parts.items() if text}
+    if redacted and not is_private(happened):
         keep_record(happened, {"type": "system", "subtype": TOLD_SUMMARY, **redacted})
 
 
@@ -97,7 +104,12 @@ def folder_of(work: Workspace, project: str, cwd: str) -> Path:
     """Return the folder that a session works in: *cwd*, else one of the *project*; without both, the home folder.
 
     Of a project without a folder on this machine that is its area in the vault.
+
+    Raises:
+        UsageError: *cwd* is not absolute.
     """
+    if cwd and not Path(cwd).is_absolute():
+        raise UsageError("`cwd` must be an absolute path")
     if cwd or not project:
         return Path(cwd) if cwd else work.home
     wanted = area_name(project) or "project"
@@ -119,11 +131,11 @@ def status_of(work: Workspace, session_id: str) -> dict[str, Any]:
     records = list(_records(heard_path(work.vault, session_id)))
     if not records:
         raise SessionNotFound(session_id)
-    ends = [record.get("timestamp", "") for record in records if record.get("subtype") == COMPLETED]
-    is_over = records[-1].get("subtype") == COMPLETED
+    ends = [record.get("timestamp", "") for record in records if record.get("subtype") == _COMPLETED]
+    is_over = records[-1].get("subtype") == _COMPLETED
     return {
         "session_id": session_id,
-        "status": COMPLETED if is_over else ACTIVE,
+        "status": _COMPLETED if is_over else "active",
         "prompts": sum(1 for record in records if _typed(record)),
         "started_at": str(records[0].get("timestamp", "")),
         "completed_at": str(ends[-1]) if is_over else "",
@@ -163,11 +175,11 @@ def prompts(work: Workspace) -> Iterator[Prompt]:
 def _queued(work: Workspace, session_id: str) -> str:
     queue = Queue(work.vault)
     if any(job.session_id == session_id for job in queue.parked()):
-        return FAILED
+        return "failed"
     job = next((job for job in queue.waiting() if job.session_id == session_id), None)
     if job is None:
         return ""
-    return PROCESSING if job.tries and not job.reason and job.due_at > time.time() else PENDING
+    return "processing" if job.tries and not job.reason and job.due_at > time.time() else "pending"
 
 
 def _typed(record: Mapping[str, Any]) -> str:
@@ -201,168 +213,125 @@ class SessionAsked(Body):
 class InitAsked(SessionAsked):
     """A prompt. Without `cwd`, the session belongs to the folder or area of *project*."""
 
-    prompt: Said = Field(min_length=1, validation_alias=AliasChoices("prompt", "userPrompt", "user_prompt"))
-    project: str = Field(default="", max_length=limits.NAME)
-    cwd: str = Field(default="", max_length=4_096)
+    prompt: Words = Field(min_length=1, validation_alias=AliasChoices("prompt", "userPrompt", "user_prompt"))
+    project: Name = ""
+    cwd: PathText = ""
 
 
 class ObservationAsked(SessionAsked):
     """A tool call: its input as the client's hooks report it, and its output."""
 
-    tool_name: str = Field(min_length=1, max_length=limits.NAME)
+    tool_name: Name = Field(min_length=1)
     tool_input: dict[str, Any] = Field(default_factory=dict)
     tool_response: Any = Field(default="", validation_alias=AliasChoices("tool_response", "tool_output", "output"))
     exit_code: int | None = None
-    cwd: str = Field(default="", max_length=4_096)
+    cwd: PathText = ""
 
 
 class SummaryAsked(SessionAsked):
     """The agent's summary of a session, or its last answer."""
 
-    request: Said = Field(default="", description="The request; kept if no prompt of the session is known.")
-    investigated: Said = ""
-    learned: Said = ""
-    completed: Said = ""
-    next_steps: Said = ""
-    last_assistant_message: Said = ""
+    request: Words = Field(default="", description="The request; kept if no prompt of the session is known.")
+    investigated: Words = ""
+    learned: Words = ""
+    completed: Words = ""
+    next_steps: Words = ""
+    last_assistant_message: Words = ""
 
 
-def add_session_calls(app: FastAPI, open_workspace: OpenWorkspace) -> None:
-    """Add the calls to *app*."""
-
-    def goes_on(asked: SessionAsked, cwd: str = "") -> Workspace:
-        work = open_workspace(None)
-        return open_workspace(_absolute(cwd) if cwd else last_folder(work, asked.session_id))
-
-    def answer(work: Workspace, session_id: str, *, kept: bool, status: int = 202) -> JSONResponse:
-        if not kept:
-            return JSONResponse({"session_id": session_id, "status": "skipped", "reason": "capturing is off here"})
-        return JSONResponse(status_of(work, session_id), status)
-
-    @app.post(
-        "/api/session/init",
-        tags=["sessions"],
-        summary="Begin or continue a session: keep a prompt",
-        openapi_extra=example(_STATUS, asked={"session_id": "s-1", "prompt": "Use JWT.", "project": "shop"}),
-    )
-    def init(asked: InitAsked) -> JSONResponse:
-        work = open_workspace(None)
-        work = open_workspace(folder_of(work, asked.project, str(_absolute(asked.cwd)) if asked.cwd else ""))
-        record_event(work, "SessionStart", asked.session_id)
-        kept = record_event(work, "UserPromptSubmit", asked.session_id, prompt=asked.prompt)
-        return answer(work, asked.session_id, kept=kept, status=200)
-
-    @app.post(
-        "/api/session/observation",
-        status_code=202,
-        tags=["sessions"],
-        summary="Keep a tool call",
-        openapi_extra=example(
-            _STATUS,
-            asked={"session_id": "s-1", "tool_name": "Edit", "tool_input": {"file_path": "/src/a.ts"}},
-            status=202,
-        ),
-    )
-    def observation(asked: ObservationAsked) -> JSONResponse:
-        work = goes_on(asked, asked.cwd)
-        fields = asked.model_dump(exclude={"session_id", "cwd"}, exclude_none=True)
-        fields["tool_response"] = _text(asked.tool_response)
-        return answer(work, asked.session_id, kept=record_event(work, "PostToolUse", asked.session_id, **fields))
-
-    @app.post(
-        "/api/session/summarize",
-        status_code=202,
-        tags=["sessions"],
-        summary="Keep a summary of the session, and queue it for its note",
-        openapi_extra=example(_STATUS, asked={"session_id": "s-1", "completed": "Login by JWT."}, status=202),
-    )
-    def summarize(asked: SummaryAsked) -> JSONResponse:
-        work = goes_on(asked)
-        said = _as_answer(asked)
-        if not said:
-            raise UsageError(
-                "the summary is empty", hint=f"Send one of {', '.join(SUMMARY_PARTS)}, last_assistant_message."
-            )
-        _keep_parts(work, asked)
-        kept = record_event(work, "Stop", asked.session_id, last_assistant_message=said)
-        return answer(work, asked.session_id, kept=kept)
-
-    @app.post(
-        "/api/session/complete",
-        status_code=202,
-        tags=["sessions"],
-        summary="End a session, and queue it for its note",
-        openapi_extra=example(_STATUS, asked={"session_id": "s-1"}, status=202),
-    )
-    def complete(asked: SessionAsked) -> JSONResponse:
-        work = goes_on(asked)
-        return answer(work, asked.session_id, kept=record_event(work, "SessionEnd", asked.session_id))
-
-    @app.get(
-        "/api/session/status",
-        tags=["sessions"],
-        summary="Return the progress of a session, and the length of the queue",
-        openapi_extra=example(_STATUS),
-    )
-    def status(session_id: Annotated[str, Query(min_length=1, max_length=limits.NAME)]) -> dict[str, Any]:
-        return status_of(open_workspace(None), session_id)
+@router.post(
+    "/api/session/init",
+    openapi_extra=example(_STATUS, asked={"session_id": "s-1", "prompt": "Use JWT.", "project": "shop"}),
+)
+def init(open_workspace: Opening, asked: InitAsked) -> JSONResponse:
+    """Begin or continue a session: keep a prompt."""
+    work = open_workspace(folder_of(open_workspace(None), asked.project, asked.cwd))
+    record_event(work, "SessionStart", asked.session_id)
+    kept = record_event(work, "UserPromptSubmit", asked.session_id, prompt=asked.prompt)
+    return _answer(work, asked.session_id, kept=kept, status=200)
 
 
-def _keep_parts(work: Workspace, asked: SummaryAsked) -> None:
-    """Keep the parts of a summary; its request becomes the prompt of a session without prompts."""
+@router.post(
+    "/api/session/observation",
+    status_code=202,
+    openapi_extra=example(
+        _STATUS, asked={"session_id": "s-1", "tool_name": "Edit", "tool_input": {"file_path": "/src/a.ts"}}, status=202
+    ),
+)
+def observation(open_workspace: Opening, asked: ObservationAsked) -> JSONResponse:
+    """Keep a tool call."""
+    work = _continued(open_workspace, asked, asked.cwd)
+    fields = asked.model_dump(exclude={"session_id", "cwd"}, exclude_none=True)
+    fields["tool_response"] = _text(asked.tool_response)
+    return _answer(work, asked.session_id, kept=record_event(work, "PostToolUse", asked.session_id, **fields))
+
+
+@router.post(
+    "/api/session/summarize",
+    status_code=202,
+    openapi_extra=example(_STATUS, asked={"session_id": "s-1", "completed": "Login by JWT."}, status=202),
+)
+def summarize(open_workspace: Opening, asked: SummaryAsked) -> JSONResponse:
+    """Keep a summary of the session, and queue it for its note."""
+    work = _continued(open_workspace, asked)
+    steps = f"Next steps: {asked.next_steps}" if asked.next_steps else ""
+    parts = (asked.last_assistant_message, asked.completed, asked.learned, asked.investigated, steps)
+    message = "\n\n".join(filter(None, parts))
+    if not message:
+        raise UsageError(
+            "the summary is empty", hint=f"Send one of {', '.join(SUMMARY_PARTS)}, last_assistant_message."
+        )
     if asked.request and not status_of(work, asked.session_id)["prompts"]:
         record_event(work, "UserPromptSubmit", asked.session_id, prompt=asked.request)
-    parts = {name: text for name, text in asked.model_dump(include=set(SUMMARY_PARTS)).items() if text}
-    if parts:
-        record_summary(work, asked.session_id, parts)
+    record_summary(work, asked.session_id, asked.model_dump(include=set(SUMMARY_PARTS)))
+    kept = record_event(work, "Stop", asked.session_id, last_assistant_message=message)
+    return _answer(work, asked.session_id, kept=kept)
 
 
-def _absolute(cwd: str) -> Path:
-    if not Path(cwd).is_absolute():
-        raise UsageError("`cwd` must be an absolute path")
-    return Path(cwd)
+@router.post(
+    "/api/session/complete",
+    status_code=202,
+    openapi_extra=example(_STATUS, asked={"session_id": "s-1"}, status=202),
+)
+def complete(open_workspace: Opening, asked: SessionAsked) -> JSONResponse:
+    """End a session, and queue it for its note."""
+    work = _continued(open_workspace, asked)
+    return _answer(work, asked.session_id, kept=record_event(work, "SessionEnd", asked.session_id))
+
+
+@router.get("/api/session/status", openapi_extra=example(_STATUS))
+def status(work: Work, session_id: Annotated[Name, Query(min_length=1)]) -> dict[str, Any]:
+    """Return the progress of a session, and the length of the queue."""
+    return status_of(work, session_id)
+
+
+@turns_router.get("/api/session/turns", openapi_extra=example(_TURNS))
+def turns(
+    work: Work,
+    session_id: Annotated[Name, Query(min_length=1)],
+    turn: Annotated[int, Query(ge=0, le=1_000_000)] = 0,
+) -> dict[str, Any]:
+    """List the turns of a kept session; with `turn`, return that one in full."""
+    found = read_turns(work, session_id, turn)
+    rows = [row._asdict() | {"at": row.at.isoformat() if row.at else ""} for row in found.rows]
+    return found._asdict() | {"rows": rows[turn - 1 : turn] if turn else rows, "turns": len(rows)}
+
+
+def _continued(open_workspace: OpenWorkspace, asked: SessionAsked, cwd: str = "") -> Workspace:
+    """Return the workspace of the folder in which a session goes on: *cwd*, else that in which it began."""
+    work = open_workspace(None)
+    return open_workspace(folder_of(work, "", cwd) if cwd else last_folder(work, asked.session_id))
+
+
+def _answer(work: Workspace, session_id: str, *, kept: bool, status: int = 202) -> JSONResponse:
+    if not kept:
+        return JSONResponse({"session_id": session_id, "status": "skipped", "reason": "capturing is off here"})
+    return JSONResponse(status_of(work, session_id), status)
 
 
 def _text(output: object) -> str:
     """Return the output of a tool as text."""
     if isinstance(output, dict):
         parts = [output.get("stdout"), output.get("stderr")]
-        return "\n".join(part for part in parts if isinstance(part, str))[: limits.TEXT]
-    return output[: limits.TEXT] if isinstance(output, str) else ""
-
-
-def _as_answer(asked: SummaryAsked) -> str:
-    """Return a summary as the last answer of an agent."""
-    steps = f"Next steps: {asked.next_steps}" if asked.next_steps else ""
-    parts = (asked.last_assistant_message, asked.completed, asked.learned, asked.investigated, steps)
-    return "\n\n".join(filter(None, parts))
-
-
-def add_turn_calls(app: FastAPI, open_workspace: OpenWorkspace) -> None:
-    """Add the call that reads the turns of a kept session to *app*."""
-
-    @app.get(
-        "/api/session/turns",
-        tags=["sessions"],
-        summary="List the turns of a kept session; with `turn`, return that one in full",
-        openapi_extra=example(_TURNS),
-    )
-    def turns(
-        session_id: Annotated[str, Query(min_length=1, max_length=limits.NAME)],
-        turn: Annotated[int, Query(ge=0, le=1_000_000)] = 0,
-    ) -> dict[str, Any]:
-        found = read_turns(open_workspace(None), session_id, turn)
-        rows = [row._asdict() | {"at": row.at.isoformat() if row.at else ""} for row in found.rows]
-        listed = rows[turn - 1 : turn] if turn else rows
-        return found._asdict() | {"rows": listed, "turns": len(rows)}
-
-
-_STATUS = {
-    "session_id": "s-1", "status": "active", "prompts": 1, "started_at": "2026-02-10T14:30:00+08:00",
-    "completed_at": "", "queue": "pending", "queue_depth": 1,
-}  # fmt: skip
-_TURNS = {
-    "session": "s-1", "path": "sessions/2026-02-10-login.md", "title": "Login uses JWT", "date": "2026-02-10",
-    "project": "shop", "turns": 1, "text": "TURN 1\nUSER: Use JWT.",
-    "rows": [{"number": 1, "at": "2026-02-10T14:30:00+08:00", "typed": "Use JWT.", "ended": "Done.", "size": 21}],
-}  # fmt: skip
+        return "\n".join(part for part in parts if isinstance(part, str))[:LONGEST_TEXT]
+    return output[:LONGEST_TEXT] if isinstance(output, str) else ""

@@ -13,10 +13,10 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Annotated, Any, TypeAlias
 
-from fastapi import FastAPI, Query, Request
+from fastapi import APIRouter, Depends, Request
 from fastapi.responses import JSONResponse, Response
 
-from memtool.capture.log import read_log
+from memtool.capture.log import LogEntry, read_log
 from memtool.errors import BadSetting, Busy, MemtoolError, UsageError
 from memtool.exchange.bundle_import import ADDED, KEPT, MERGED, SAME, import_bundle
 from memtool.exchange.documents import JSON, export, parsed
@@ -27,9 +27,9 @@ from memtool.settings import choices_of, load, shown_value
 from memtool.settings.sections import ABOUT
 from memtool.vault.files import read_text, replace
 from memtool.vault.layout import SETTINGS_FILE
-from memtool.web import limits
-from memtool.web.calls import Refusal, example, problem_of, problem_of_bug
-from memtool.workspace import OpenWorkspace, Workspace
+from memtool.web.calls import Limit, Name, Opening, Work, example
+from memtool.web.problems import Refusal, problem_of
+from memtool.workspace import Workspace
 
 ReportProgress: TypeAlias = Callable[[int, int], None]  # done, in all
 
@@ -76,36 +76,29 @@ def _run(job: dict[str, Any], task: Callable[[ReportProgress], dict[str, Any]]) 
         job.update(state=DONE, result=result)
     except MemtoolError as error:
         job.update(state=FAILED, problem=problem_of(error))
-    except OSError as error:
-        job.update(state=FAILED, problem=problem_of(MemtoolError(f"the system refused: {error.strerror or error}")))
     except Exception as error:  # noqa: BLE001  (a job that stays "running" would keep all later ones from starting)
-        _log.exception("Exception in the job '%s'", job["name"])
-        job.update(state=FAILED, problem=problem_of_bug(error))
+        if not isinstance(error, OSError):
+            _log.exception("Exception in the job '%s'", job["name"])
+        job.update(state=FAILED, problem=problem_of(error))
 
 
 IMPORT = "/api/data/import"
 LARGEST_IMPORT = 64 << 20  # bytes
+JOB = {"id": "9f3a1c04be21", "name": "rebuild", "state": "running", "done": 1200, "total": 10000}
+_SETTING = {
+    "key": "search.limit", "value": 6, "origin": "default", "help": "How many hits to show.", "choices": [],
+    "changeable": True,
+}  # fmt: skip
+
+router = APIRouter()
 
 
-def add_state_calls(app: FastAPI, open_workspace: OpenWorkspace, jobs: Jobs) -> None:
-    """Add the calls to *app*; long work becomes one of *jobs*."""
-    _add_data(app, open_workspace, jobs)
-    _add_settings(app, open_workspace)
+async def _jobs(request: Request) -> Jobs:
+    jobs: Jobs = request.app.state.jobs
+    return jobs
 
-    @app.get("/jobs/{job_id}", tags=["service"], summary="Return the progress of a job", openapi_extra=example(JOB))
-    def job(job_id: str) -> dict[str, Any]:
-        return jobs.get(job_id)
 
-    @app.get(
-        "/api/logs",
-        tags=["service"],
-        summary="Return the latest entries of the log, newest first",
-        openapi_extra=example({"entries": [{"at": "2026-02-10T14:30:00+08:00", "level": "error", "message": "…"}]}),
-    )
-    def logs(limit: Annotated[int, Query(ge=1, le=limits.PAGE)] = 50) -> dict[str, Any]:
-        work = open_workspace(None)
-        entries = read_log([work.vault.state_path, work.index_folder], work.now() - timedelta(days=limits.DAYS_OF_LOG))
-        return {"entries": [each._asdict() for each in entries[: -limit - 1 : -1]]}
+TheJobs: TypeAlias = Annotated[Jobs, Depends(_jobs)]
 
 
 def begun(job: dict[str, Any]) -> JSONResponse:
@@ -113,27 +106,47 @@ def begun(job: dict[str, Any]) -> JSONResponse:
     return JSONResponse(job, 202, headers={"location": f"/jobs/{job['id']}"})
 
 
-def _add_data(app: FastAPI, open_workspace: OpenWorkspace, jobs: Jobs) -> None:
-    @app.get(
-        "/api/data/export",
-        tags=["sessions"],
-        summary="Return all facts and notes as one JSON document, which the import reads",
-        openapi_extra=example({"format": 1, "facts": [], "notes": []}),
-    )
-    def everything(project: Annotated[str, Query(max_length=limits.NAME)] = "") -> Response:
-        return Response(export(open_workspace(None).vault, JSON, project).content, media_type="application/json")
+@router.get("/jobs/{job_id}", tags=["service"], openapi_extra=example(JOB))
+def job(jobs: TheJobs, job_id: str) -> dict[str, Any]:
+    """Return the progress of a job."""
+    return jobs.get(job_id)
 
-    @app.post(
-        IMPORT,
-        status_code=202,
-        tags=["sessions"],
-        summary="Import an export, in the background: add what is missing, change nothing else",
-        openapi_extra=example(JOB | {"name": "import"}, asked={"format": 1, "facts": [], "notes": []}, status=202),
-    )
-    async def bring_in(request: Request, *, dry_run: bool = False) -> JSONResponse:
-        content = await request.body()
-        work = open_workspace(None)
-        return begun(jobs.start("import", lambda report: _imported(work, content, report, dry_run=dry_run)))
+
+@router.get(
+    "/api/logs",
+    tags=["service"],
+    openapi_extra=example({"entries": [{"at": "2026-02-10T14:30:00+08:00", "level": "error", "message": "…"}]}),
+)
+def logs(work: Work, limit: Limit = 50) -> dict[str, Any]:
+    """Return the latest entries of the log, newest first."""
+    return {"entries": [each._asdict() for each in latest_entries(work)[:limit]]}
+
+
+def latest_entries(work: Workspace) -> list[LogEntry]:
+    """Return the entries of the log of the last thirty days, newest first."""
+    return read_log([work.vault.state_path, work.index_folder], work.now() - timedelta(days=30))[::-1]
+
+
+@router.get(
+    "/api/data/export",
+    tags=["sessions"],
+    openapi_extra=example({"format": 1, "facts": [], "notes": []}),
+)
+def everything(work: Work, project: Name = "") -> Response:
+    """Return all facts and notes as one JSON document, which the import reads."""
+    return Response(export(work.vault, JSON, project).content, media_type="application/json")
+
+
+@router.post(
+    IMPORT,
+    status_code=202,
+    tags=["sessions"],
+    openapi_extra=example(JOB | {"name": "import"}, asked={"format": 1, "facts": [], "notes": []}, status=202),
+)
+async def bring_in(request: Request, work: Work, jobs: TheJobs, *, dry_run: bool = False) -> JSONResponse:
+    """Import an export, in the background: add what is missing, change nothing else."""
+    content = await request.body()
+    return begun(jobs.start("import", lambda report: _imported(work, content, report, dry_run=dry_run)))
 
 
 def _imported(work: Workspace, content: bytes, report: ReportProgress, *, dry_run: bool) -> dict[str, Any]:
@@ -145,66 +158,24 @@ def _imported(work: Workspace, content: bytes, report: ReportProgress, *, dry_ru
     if not dry_run:
         catch_up(work)
     report(len(bundle), len(bundle))
-    fates = {fate: done.of(fate) for fate in (ADDED, MERGED, SAME, KEPT)}
-    refused = [*problems, *done.refused]
     return {
-        **fates,
-        "refused": refused,
+        **{fate: done.of(fate) for fate in (ADDED, MERGED, SAME, KEPT)},
+        "refused": [*problems, *done.refused],
         "redacted": dict(done.redacted),
         "dry_run": dry_run,
         "commit": done.kept.commit,
     }
 
 
-def _add_settings(app: FastAPI, open_workspace: OpenWorkspace) -> None:
-    @app.get(
-        "/api/settings",
-        tags=["service"],
-        summary="List the settings in force, where each comes from, and which can be changed here",
-        openapi_extra=example({"settings": [_SETTING]}),
-    )
-    def settings() -> dict[str, Any]:
-        return {"settings": _settings_fields(open_workspace(None))}
-
-    @app.post(
-        "/api/settings",
-        tags=["service"],
-        summary="Change settings of the vault; null removes one",
-        openapi_extra=example({"settings": [_SETTING | {"value": 10}]}, asked={"search.limit": 10}),
-    )
-    def change(asked: dict[str, str | int | bool | list[str] | None]) -> dict[str, Any]:
-        try:
-            change_settings(open_workspace(None), asked)
-        except BadSetting as error:
-            raise Refusal(400, str(error).replace(" (command line)", ""), error.hint) from None
-        return {"settings": _settings_fields(open_workspace(None))}
-
-
-def change_settings(work: Workspace, wanted: dict[str, Any]) -> None:
-    """Write the settings *wanted* into the vault's file, in one commit.
-
-    Raises:
-        BadSetting: one is unknown, has an invalid value, or can be set by the user only.
-        MemtoolError: the file cannot be changed.
-    """
-    for key in wanted:
-        if key not in ABOUT or ABOUT[key].user_only:
-            reason = "can be set only in your own settings or the environment" if key in ABOUT else "is not a setting"
-            raise BadSetting(f"'{key[:100]}' {reason}", hint="GET /api/settings lists those that can be changed.")
-    load(None, work.environ, wanted)  # which refuses an invalid value
-    path = work.vault.settings_path
-    with alone(work.vault), work.vault.lock():
-        text, expected = read_text(path) if path.exists() else ("", None)
-        for key, value in wanted.items():
-            text = without_value(text, key) if value is None else with_value(text, key, value)
-        keep_edits(work.vault, [SETTINGS_FILE])
-        replace(path, text, expected=expected)
-        commit(work.vault, [SETTINGS_FILE], "settings", ", ".join(wanted))
-
-
-def _settings_fields(work: Workspace) -> list[dict[str, Any]]:
+@router.get(
+    "/api/settings",
+    tags=["service"],
+    openapi_extra=example({"settings": [_SETTING]}),
+)
+def settings(work: Work) -> dict[str, Any]:
+    """List the settings in force, where each comes from, and which can be changed here."""
     known = work.settings
-    return [
+    fields = [
         {
             "key": key,
             "value": shown_value(known, key),
@@ -215,10 +186,42 @@ def _settings_fields(work: Workspace) -> list[dict[str, Any]]:
         }
         for key, about in ABOUT.items()
     ]
+    return {"settings": fields}
 
 
-JOB = {"id": "9f3a1c04be21", "name": "rebuild", "state": "running", "done": 1200, "total": 10000}
-_SETTING = {
-    "key": "search.limit", "value": 6, "origin": "default", "help": "How many hits to show.", "choices": [],
-    "changeable": True,
-}  # fmt: skip
+@router.post(
+    "/api/settings",
+    tags=["service"],
+    openapi_extra=example({"settings": [_SETTING | {"value": 10}]}, asked={"search.limit": 10}),
+)
+def change(open_workspace: Opening, asked: dict[str, str | int | bool | list[str] | None]) -> dict[str, Any]:
+    """Change settings of the vault; null removes one."""
+    try:
+        change_settings(open_workspace(None), asked)
+    except BadSetting as error:
+        raise Refusal(400, str(error).replace(" (command line)", ""), error.hint) from None
+    return settings(open_workspace(None))
+
+
+def change_settings(work: Workspace, wanted: dict[str, Any]) -> None:
+    """Write the settings *wanted*, if any, into the vault's file, in one commit.
+
+    Raises:
+        BadSetting: one is unknown, has an invalid value, or can be set by the user only.
+        MemtoolError: the file cannot be changed.
+    """
+    for key in wanted:
+        if key not in ABOUT or ABOUT[key].user_only:
+            reason = "can be set only in your own settings or the environment" if key in ABOUT else "is not a setting"
+            raise BadSetting(f"'{key[:100]}' {reason}", hint="GET /api/settings lists those that can be changed.")
+    if not wanted:
+        return
+    load(None, work.environ, wanted)  # which refuses an invalid value
+    path = work.vault.settings_path
+    with alone(work.vault), work.vault.lock():
+        text, expected = read_text(path) if path.exists() else ("", None)
+        for key, value in wanted.items():
+            text = without_value(text, key) if value is None else with_value(text, key, value)
+        keep_edits(work.vault, [SETTINGS_FILE])
+        replace(path, text, expected=expected)
+        commit(work.vault, [SETTINGS_FILE], "settings", ", ".join(wanted))

@@ -18,7 +18,6 @@ from memtool.memory import limits, search
 from memtool.settings.sections import EmbeddingSettings
 from memtool.vault.layout import open_vault
 from memtool.web.app import make_app
-from memtool.web.calls import status_of
 from memtool.web.gate import Access
 from memtool.web.life import Life
 from memtool.web.request_search import SearchAsked, search_vault
@@ -348,6 +347,6 @@ def test_the_first_search_says_that_the_index_is_being_built(desk: Desk, monkeyp
     desk.vault.path("areas/global/knowledge/令牌.md").write_text("# 令牌\n\n有效期为 24 小时。\n", "utf-8")
     with pytest.raises(Busy, match=r"the index is being built: \d+ files") as caught:
         search_vault(desk.work, SearchAsked(query="令牌"))
-    assert (status_of(caught.value), len(started)) == (503, 1)
+    assert (caught.value.http_status, len(started)) == (503, 1)
     monkeypatch.setattr(limits, "FILES_AT_ONCE", 300)
     assert search_vault(desk.work, SearchAsked(query="令牌")).hits

@@ -15,7 +15,7 @@ from memtool.errors import (
     Unavailable,
     UsageError,
 )
-from memtool.web.calls import Refusal, as_bytes, problem_of, problem_of_fields
+from memtool.web.problems import Refusal, as_bytes, problem_of, problem_of_fields
 
 
 @pytest.mark.parametrize(
