@@ -35,9 +35,7 @@ MODEL, WATCH, HTTP = "model", "watch", "http"  # the parts
 DEADLINE = 0.05  # seconds for which a prompt waits
 SILENCE = 300.0  # seconds for which one that did not answer is left alone
 LARGEST = 65_536  # bytes of a line
-
 _END = 5.0  # seconds in which a process without HTTP ends, or at least has loaded its model
-_PAUSE = 0.05
 
 Fields: TypeAlias = Mapping[str, Any]
 
@@ -249,7 +247,7 @@ def end_service(place: ServicePlace) -> bool:
         if address and address.port:
             return False
         ask_again(place, {"ask": "end"}, patience=1.0)
-        time.sleep(_PAUSE)
+        time.sleep(0.05)
     if address and address.pid > 1 and is_at_work(place):  # as long as it holds its lock, the number is its own
         with contextlib.suppress(OSError, OverflowError):
             os.kill(address.pid, getattr(signal, "SIGKILL", signal.SIGTERM))
@@ -270,7 +268,7 @@ def _end_behind(path: Path) -> bool:
     while _is_held(path) and time.monotonic() < deadline:
         if address := read_address(path.with_suffix(".json")):
             return end_service(ServicePlace(path.parent, Path(address.vault)))
-        time.sleep(_PAUSE)
+        time.sleep(0.05)
     return False
 
 

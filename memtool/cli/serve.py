@@ -86,10 +86,9 @@ def command(
         _stop(session)
         return
     if no_http:
-        from memtool.service import limits
         from memtool.service.process import hold_model
 
-        hold_model(session.work, idle=limits.IDLE if idle is None else idle * 60)
+        hold_model(session.work, idle=(15 if idle is None else idle) * 60)
         return
     if missing := [name for name in _NEEDED if find_spec(name) is None]:
         raise ProviderMissing(f"{missing[0]} is not installed", hint=how_to_add("serve"))

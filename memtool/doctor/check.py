@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from memtool.errors import MemtoolError
 
+NAMED = 5  # files, notes, errors or jobs that are named before "and N more"
 OK, NOTE, BROKEN = "ok", "note", "broken"
 
 

@@ -9,8 +9,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from memtool.doctor import limits
-from memtool.doctor.check import BROKEN, NOTE, OK, Check, broken
+from memtool.doctor.check import BROKEN, NAMED, NOTE, OK, Check, broken
 from memtool.doctor.vault import can_write
 from memtool.embeddings import open_embedder
 from memtool.errors import Busy, MemtoolError, NotWritable
@@ -27,6 +26,8 @@ from memtool.vault.layout import find_state_folder
 from memtool.vault.marks import UNSOLVED
 from memtool.vault.scan import Changes, Scan, changes
 from memtool.workspace import Workspace
+
+LARGE_INDEX = 200_000_000  # bytes of an index that is read whole to find damage
 
 
 def index_checks(work: Workspace, found: Scan, *, deep: bool = False) -> list[Check]:
@@ -63,7 +64,7 @@ def _of_large_index(
 ) -> list[Check] | None:
     """Return what *look* finds in an index that takes long to copy, as it is; None for a small or unusable one."""
     path = generations.current(folder / "index")
-    if path is None or path.stat().st_size <= limits.LARGE_INDEX:
+    if path is None or path.stat().st_size <= LARGE_INDEX:
         return None
     with contextlib.suppress(Busy, NotWritable), FileEngine(folder).current() as db:
         index = SqliteIndex(place_of(work), db, path)
@@ -91,7 +92,7 @@ def _copy_index(folder: Path | None, aside: Path) -> None:
 def _index_health(index: Index, work: Workspace, *, deep: bool) -> Iterator[Check]:
     if index.rebuilt:
         yield Check("index", NOTE, f"the next search rebuilds it: {index.rebuilt}")
-    is_read = deep or index.size() <= limits.LARGE_INDEX
+    is_read = deep or index.size() <= LARGE_INDEX
     damage = _damage(index.db) if is_read else ""
     if damage:
         fix = "Run `memtool index --rebuild`, or `memtool doctor --fix`."
@@ -105,14 +106,12 @@ def _index_health(index: Index, work: Workspace, *, deep: bool) -> Iterator[Chec
     yield Check("index", OK, f"{counted(notes, 'note')} in {counted(chunks, 'chunk')}{news}{unread}")
     broken = index.broken_notes()
     if left := [note.ref for note in broken if note.reason == UNSOLVED]:
-        sentence = f"conflict marks in {some_of(left, limits.FINDINGS)}; agents do not receive such a file"
+        sentence = f"conflict marks in {some_of(left, NAMED)}; agents do not receive such a file"
         yield Check("sync", NOTE, sentence, "Keep the right version, with an editor.")
-    for note in broken[: limits.FINDINGS]:
+    for note in broken[:NAMED]:
         yield Check("notes", BROKEN, f"{note.ref}: {note.reason}", "Fix the file with an editor, or move it away.")
-    if len(broken) > limits.FINDINGS:
-        yield Check(
-            "notes", BROKEN, f"and {len(broken) - limits.FINDINGS} more", "`memtool index --status` lists them all."
-        )
+    if len(broken) > NAMED:
+        yield Check("notes", BROKEN, f"and {len(broken) - NAMED} more", "`memtool index --status` lists them all.")
 
 
 def _server(index: Index) -> Check:

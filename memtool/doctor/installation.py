@@ -16,7 +16,6 @@ from contextlib import suppress
 from pathlib import Path
 
 from memtool import __version__, settings as settings_module
-from memtool.doctor import limits
 from memtool.doctor.check import BROKEN, NOTE, OK, Check, broken
 from memtool.errors import MemtoolError
 from memtool.index.engine import Index, Place, use_index
@@ -37,6 +36,7 @@ from memtool.text.lines import counted
 from memtool.vault.layout import SETTINGS_FILE, Vault, open_vault, state_folder
 from memtool.vault.project_area import shown_path
 
+SERVER_START = 20.0  # seconds for an MCP server that is started for the first time
 _PROBE = "# Probe\n\nThe probe of `getUserById` found 解密失败 in v2.1.210.\n"
 _PROBE_QUERIES = ("user probe", "解密失败", "v2.1.210")
 
@@ -201,12 +201,12 @@ def _shaken(command: tuple[str, ...], title: str) -> Check:
         words = [sys.executable, *ISOLATED, "-m", "memtool.mcp.handshake", *on_vault(command, Path(folder))]
         try:
             done = subprocess.run(
-                words, capture_output=True, timeout=limits.SERVER_START, check=False, stdin=subprocess.DEVNULL
+                words, capture_output=True, timeout=SERVER_START, check=False, stdin=subprocess.DEVNULL
             )
             answer = json.loads(done.stdout)
             return Check("mcp", OK, f"{title}'s server answers with {counted(len(answer['tools']), 'tool')}")
         except subprocess.TimeoutExpired:
-            return Check("mcp", BROKEN, f"{title}'s server did not answer within {limits.SERVER_START:.0f} s", fix)
+            return Check("mcp", BROKEN, f"{title}'s server did not answer within {SERVER_START:.0f} s", fix)
         except (OSError, ValueError, LookupError, TypeError):
             last_line = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
             return Check("mcp", BROKEN, f"{title}'s server does not start: {''.join(last_line) or command[0]}", fix)

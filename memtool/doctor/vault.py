@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from memtool.consolidate.review import stored_proposals, weeks_to_review
-from memtool.doctor import limits
-from memtool.doctor.check import BROKEN, NOTE, OK, Check, broken
+from memtool.doctor.check import BROKEN, NAMED, NOTE, OK, Check, broken
 from memtool.errors import MemtoolError
 from memtool.history import repository as history
 from memtool.history.driver import driver_problem
@@ -25,6 +24,8 @@ from memtool.vault.layout import Vault
 from memtool.vault.scan import Scan
 from memtool.workspace import Workspace
 
+NOTES_WITH_SECRETS = 200  # the newest notes, which are searched for secrets; all with `--deep`: each takes milliseconds
+
 
 def folder_checks(vault: Vault, origin: str) -> list[Check]:
     """Return the findings about the folder of *vault*: its permissions, its history, leftovers, triggers."""
@@ -35,7 +36,7 @@ def content_checks(work: Workspace, found: Scan, *, deep: bool) -> Iterator[Chec
     """Give the findings about notes and facts; *deep* searches all notes *found* for secrets."""
     yield from _fact_checks(work)
     yield from _orphan_checks(work.vault)
-    yield from _secret_checks(work, found, most=0 if deep else limits.NOTES_WITH_SECRETS)
+    yield from _secret_checks(work, found, most=0 if deep else NOTES_WITH_SECRETS)
 
 
 def _folder_check(vault: Vault, origin: str) -> Check:
@@ -92,7 +93,7 @@ def _leftover_checks(vault: Vault) -> list[Check]:
     left = find_leftovers(vault.root, time.time())
     if not left:
         return []
-    names = some_of([path.relative_to(vault.root).as_posix() for path in left], limits.NAMED)
+    names = some_of([path.relative_to(vault.root).as_posix() for path in left], NAMED)
     sentence = f"killed runs left {counted(len(left), 'file')}: {names}"
 
     def mend() -> str:
@@ -107,12 +108,12 @@ def _fact_checks(work: Workspace) -> Iterator[Check]:
     found = verify(work, book)
     failed = [finding for finding in found if finding.kind in FAILING]
     fix = "Fix the file with an editor, or revert the change: `memtool undo`."
-    for finding in failed[: limits.NAMED]:
+    for finding in failed[:NAMED]:
         place = f"{finding.ref}:{finding.line}" if finding.line else finding.ref
         is_named = finding.ref in finding.sentence
         yield Check("facts", BROKEN, finding.sentence if is_named else f"{place}: {finding.sentence}", fix)
-    if len(failed) > limits.NAMED:
-        yield Check("facts", BROKEN, f"and {len(failed) - limits.NAMED} more", "`memtool facts verify` lists them all.")
+    if len(failed) > NAMED:
+        yield Check("facts", BROKEN, f"and {len(failed) - NAMED} more", "`memtool facts verify` lists them all.")
     if not failed:
         others = f", {counted(len(found), 'thing')} to look at: `memtool facts verify`" if found else ""
         yield Check("facts", OK, f"{counted(sum(1 for _ in book), 'fact')} valid{others}")
@@ -127,7 +128,7 @@ def _orphan_checks(vault: Vault) -> Iterator[Check]:
     orphans = [path.relative_to(vault.root).as_posix() for path in areas if path.is_dir() and _is_orphan(path)]
     if orphans:
         areas_have = counted(len(orphans), "area has", "areas have")
-        sentence = f"{areas_have} notes but no summary.md: {some_of(sorted(orphans), limits.NAMED)}"
+        sentence = f"{areas_have} notes but no summary.md: {some_of(sorted(orphans), NAMED)}"
         fix = "Describe the area in its `summary.md`; without it, nothing leads to the notes."
         yield Check("areas", NOTE, sentence, fix)
 
@@ -146,7 +147,7 @@ def _secret_checks(work: Workspace, found: Scan, *, most: int) -> Iterator[Check
         return  # the settings' own check says so
     suspects = [ref for ref in looked if _has_secret(work.vault, ref, redact)]
     if suspects:
-        sentence = f"possible secrets in {some_of(suspects, limits.NAMED)}"
+        sentence = f"possible secrets in {some_of(suspects, NAMED)}"
         fix = "Remove it with an editor, and replace the key: git keeps the old text."
         yield Check("secrets", NOTE, sentence, fix)
     else:

@@ -14,8 +14,7 @@ from memtool.capture import limits as capture_limits
 from memtool.capture.log import NAME as LOG_NAME, LogEntry, read_problems
 from memtool.capture.queue import Queue
 from memtool.consolidate.week import SCHEDULE, read_kept, read_run
-from memtool.doctor import limits
-from memtool.doctor.check import BROKEN, NOTE, OK, Check
+from memtool.doctor.check import BROKEN, NAMED, NOTE, OK, Check
 from memtool.errors import MemtoolError
 from memtool.llm import Request, models_of, open_provider, writer_of
 from memtool.llm.call_log import CallLog, ModelCall, calls_of, usage
@@ -45,10 +44,10 @@ def capture_checks(work: Workspace) -> Iterator[Check]:
     now = work.now()
     errors, over = read_problems(vault, folders, now)
     see = f"See {' and '.join(str(folder / LOG_NAME) for folder in folders if (folder / LOG_NAME).exists())}."
-    for entry in errors[-limits.ERRORS :]:
+    for entry in errors[-NAMED:]:
         yield Check("capture", BROKEN, _line_of(entry), see)
-    if len(errors) > limits.ERRORS:
-        yield Check("capture", BROKEN, f"and {counted(len(errors) - limits.ERRORS, 'more error')} in the last day")
+    if len(errors) > NAMED:
+        yield Check("capture", BROKEN, f"and {counted(len(errors) - NAMED, 'more error')} in the last day")
     if over:
         problems = counted(len(over), "old or small problem")
         yield Check(
@@ -58,7 +57,7 @@ def capture_checks(work: Workspace) -> Iterator[Check]:
             see,
         )
     queue = Queue(vault)
-    for job in queue.parked()[: limits.FINDINGS]:
+    for job in queue.parked()[:NAMED]:
         fix = "Try it again with `memtool capture --drain --now`."
         yield Check("capture", BROKEN, f"{queue.name_of(job, work.home)} was not captured: {job.reason}", fix)
     waiting = queue.waiting()

@@ -62,13 +62,13 @@ class Watcher:
         while not self._ending.is_set():
             self._asked.wait()
             self._asked.clear()
-            pause = limits.SETTLE_PAUSE
+            pause = limits.LOOK_PAUSE
             try:
                 while not self._ending.is_set() and not self.look():
-                    self._ending.wait(limits.SETTLE_PAUSE)
+                    self._ending.wait(limits.LOOK_PAUSE)
             except (MemtoolError, OSError, sqlite3.Error):  # searches walk, as without a service
                 self.forget()
-                pause = limits.GIVEN_UP
+                pause = limits.PAUSE
             self._ending.wait(pause)
         self.forget()
 
@@ -89,13 +89,13 @@ class Watcher:
             self._tree.settle()
             if path:
                 self._open(path)
-            told, state = path and claim(place, path), self._state()  # both from before the look
+            claimed, state = path and claim(place, path), self._state()  # both from before the look
         seen, problems = use_index(place, lambda index: (None if index.behind else index.address, index.problems))
         if problems:
             raise MemtoolError("some files cannot be read")  # of which a walk tells
         with self._lock:
-            if told and seen == str(path) and self._state() == state:
-                self._vouched = (told, state)
+            if claimed and seen == str(path) and self._state() == state:
+                self._vouched = (claimed, state)
             return self._vouched is not None
 
     def _open(self, path: Path) -> None:

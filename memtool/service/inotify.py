@@ -1,8 +1,8 @@
 """The folders of a vault, watched by Linux itself (inotify): whether anything in them changed, without a doubt.
 
-The system puts an event into a queue before the call returns that changed a file. So whoever has read all of the queue
-knows of all that was written before. What the system does not tell of makes `settle` raise: folders on a network,
-folders mounted into the vault, files that have a second name elsewhere (a hard link), too many folders.
+The system queues an event before the call that changed the file returns, so after the whole queue is read, every
+earlier write is known. `settle` raises for what the system does not report: folders on a network, folders mounted into
+the vault, files with a second name elsewhere (a hard link), too many folders.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from memtool.service import limits
 from memtool.vault.scan import SKIPPED_FOLDERS
 
-_ACCESS_TO_FOLDER = 0x01000000 | 0x02000000 | 0x04000000  # IN_ONLYDIR, IN_DONT_FOLLOW, IN_EXCL_UNLINK
-_CHANGES = 0x2 | 0x4 | 0x8 | 0x40 | 0x80 | 0x100 | 0x200  # written to, attributes, closed, moved, made, deleted
-_OF_FOLDER = 0x400 | 0x800  # the folder itself was deleted or moved
-_NOT_IN_ORDER = _OF_FOLDER | 0x2000 | 0x4000 | 0x8000 | 0x40000000  # unmounted, overflow, no longer watched, a folder
+# Written to, attributes, closed, moved, made, deleted; the folder itself deleted or moved; IN_ONLYDIR, IN_DONT_FOLLOW,
+# IN_EXCL_UNLINK.
+_WATCHED = 0x2 | 0x4 | 0x8 | 0x40 | 0x80 | 0x100 | 0x200 | 0x400 | 0x800 | 0x01000000 | 0x02000000 | 0x04000000
+# The folder itself deleted or moved; unmounted, overflow, no longer watched, a folder in it.
+_NOT_IN_ORDER = 0x400 | 0x800 | 0x2000 | 0x4000 | 0x8000 | 0x40000000
 _HEAD = struct.Struct("iIII")
 _LOCAL = frozenset("ext2 ext3 ext4 xfs btrfs tmpfs zfs f2fs overlay bcachefs jfs".split())
 _MOUNTS = Path("/proc/self/mountinfo")
@@ -36,7 +36,7 @@ class Tree:
 
     def __init__(self, root: Path) -> None:
         if sys.platform != "linux":
-            raise OSError("only Linux tells of changes for sure")
+            raise OSError("only Linux reports all changes")
         self._root = os.fspath(root)
         self._system = ctypes.CDLL(None, use_errno=True)
         self._queue = self._checked(self._system.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC))
@@ -71,9 +71,7 @@ class Tree:
 
     def _watched(self, folder: str) -> list[str]:
         """Watch *folder* and return the folders in it. It is watched before it is listed: nothing falls in between."""
-        number = self._checked(
-            self._system.inotify_add_watch(self._queue, os.fsencode(folder), _CHANGES | _OF_FOLDER | _ACCESS_TO_FOLDER)
-        )
+        number = self._checked(self._system.inotify_add_watch(self._queue, os.fsencode(folder), _WATCHED))
         self._folders[number] = folder
         below = []
         with os.scandir(folder) as entries:
@@ -87,7 +85,7 @@ class Tree:
         return below
 
     def _take(self) -> bool:
-        """Read the queue, and return whether it told of anything that a walk would see."""
+        """Read the queue, and return whether it holds anything that a walk would see."""
         changed = False
         for number, kind, name in self._events():
             if name.startswith(b"."):
@@ -110,14 +108,14 @@ class Tree:
     def _events(self) -> Iterator[tuple[int, int, bytes]]:
         while True:
             try:
-                told = os.read(self._queue, limits.QUEUE)
+                events = os.read(self._queue, 1 << 18)
             except BlockingIOError:
                 return
             at = 0
-            while at < len(told):
-                number, kind, _, length = _HEAD.unpack_from(told, at)
+            while at < len(events):
+                number, kind, _, length = _HEAD.unpack_from(events, at)
                 at += _HEAD.size + length
-                yield number, kind, told[at - length : at].rstrip(b"\0")
+                yield number, kind, events[at - length : at].rstrip(b"\0")
 
     @staticmethod
     def _checked(result: int) -> int:

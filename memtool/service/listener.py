@@ -59,7 +59,7 @@ def only_process(place: ServicePlace) -> Iterator[None]:
             place.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             if os.name == "posix":
                 place.folder.chmod(0o700)
-            held.enter_context(lock(place.path("lock"), timeout=limits.LOCK_PATIENCE))
+            held.enter_context(lock(place.path("lock"), timeout=0.5))  # `is_at_work` holds it for a moment
             place.path("json").unlink(missing_ok=True)
         except Busy:
             raise AlreadyServing(find_service(place)) from None

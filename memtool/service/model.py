@@ -21,7 +21,6 @@ from memtool.recall.answers.statements import passages
 from memtool.recall.limits import LONGEST_CHUNK
 from memtool.recall.prompts.finding import is_given_anyway
 from memtool.recall.prompts.meaning import Near, Nearness
-from memtool.service import limits
 from memtool.service_client import Fields
 from memtool.workspace import Workspace
 
@@ -62,17 +61,17 @@ class WarmModel:
         if request.get("ask") != "near":
             raise ValueError(f"unknown request {request.get('ask')!r}")
         texts, project = request.get("texts"), request.get("project")
-        if not isinstance(texts, list) or len(texts) > limits.MOST_TEXTS or not isinstance(project, str):
-            raise TypeError("it is no question")
+        if not isinstance(texts, list) or not isinstance(project, str):
+            raise TypeError("the request lacks its texts or its project")
         asked = functools.cache(lambda: _numbers(more().get("chunks")))
-        near = self._warm.near([*map(_text, texts)], project[: limits.LONGEST_NAME], asked)
-        asked()  # whoever asks says all before it hears anything
-        return {"near": None if near is None else [[_rounded(each) for each in part] for part in near]}
+        near = self._warm.near([*map(_text, texts)], project, asked)
+        asked()  # the peer sends both lines before it reads the answer
+        return {"near": near and [[[each.chunk_id, round(each.cosine, 4)] for each in part] for part in near]}
 
     def look(self) -> bool:
         """Follow what has changed; return whether the model is still wanted."""
         self._looks += 1
-        if self._looks % limits.SETTINGS_LOOKS == 0 and not self._is_wanted():
+        if self._looks % 5 == 0 and not self._is_wanted():  # reading the settings costs more than a look
             return False
         with contextlib.suppress(MemtoolError, OSError):
             self._follow()
@@ -115,7 +114,7 @@ class WarmModel:
 
         def make(index: Any) -> None:  # noqa: ANN401  (an `Index`, imported only here)
             with open_vectors(index, embedder) as store:
-                embed(index, embedder, store, at_most=limits.MADE_AT_ONCE)
+                embed(index, embedder, store, at_most=400)  # `memtool index` makes the rest
 
         with contextlib.suppress(MemtoolError, OSError):
             use_index(place_of(self._at), make)
@@ -133,18 +132,14 @@ class WarmModel:
 
 def _text(value: object) -> str:
     if not isinstance(value, str):
-        raise TypeError("it is no text")
-    return value[: limits.LONGEST_TEXT]
+        raise TypeError("a text is not a string")
+    return value[:4_000]  # a model reads less
 
 
 def _numbers(value: object) -> Sequence[int]:
     if not isinstance(value, list) or not all(type(each) is int and abs(each) < 1 << 62 for each in value):
-        raise TypeError("these are no chunks")
+        raise TypeError("the ids of chunks are not numbers")
     return value
-
-
-def _rounded(near: Near) -> list[float]:
-    return [near.chunk_id, round(near.cosine, 4)]
 
 
 class Warm:
@@ -228,11 +223,9 @@ class VaultVectors:
         def near(at: int) -> Near:
             return Near(int(self._ids[at]), float(cosines[at]))
 
-        best = scope[np.argsort(-cosines[scope], kind="stable")[: limits.NEAREST]]
-        ids = np.array(asked()[: limits.MOST_ASKED], np.int64)
+        best = scope[np.argsort(-cosines[scope], kind="stable")[:20]]
+        ids = np.array(asked()[:100], np.int64)
         places = np.searchsorted(self._ids, ids)
-        found = [at for at, each in zip(places.tolist(), ids.tolist(), strict=True) if self._is_at(at, each)]
-        return Nearness(tuple(map(near, best.tolist())), tuple(map(near, found)))
-
-    def _is_at(self, at: int, chunk_id: int) -> bool:
-        return at < len(self) and int(self._ids[at]) == chunk_id
+        known = places < len(self)
+        known[known] = self._ids[places[known]] == ids[known]
+        return Nearness(tuple(map(near, best.tolist())), tuple(map(near, places[known].tolist())))

@@ -52,7 +52,7 @@ class _ModelPart:
             with contextlib.suppress(MemtoolError, OSError):
                 if model_is_of_use(self._open_workspace(None)):
                     self.hold()
-            self.ending.wait(limits.USE_PAUSE)
+            self.ending.wait(limits.PAUSE)
 
     def answer(self, request: Fields, more: Callable[[], Fields]) -> Fields:
         """Return the answer of the model, if it is there."""

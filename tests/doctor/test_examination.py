@@ -170,7 +170,7 @@ def test_files_that_cannot_be_read_well_are_named_and_the_rest_is_counted(vault:
     assert {check.state for check in broken} == {BROKEN}
     assert broken[0].sentence == "out.md: a symlink that leaves the vault is not followed"
     assert broken[1].sentence == "00.md: not UTF-8 (byte 0), read as GB18030"
-    assert (len(broken), broken[-1].sentence) == (11, "and 4 more")
+    assert (len(broken), broken[-1].sentence) == (6, "and 9 more")
 
 
 def index_of(vault: Vault) -> Path:
@@ -203,7 +203,7 @@ def test_a_large_index_is_read_whole_only_when_asked(vault: Vault, monkeypatch: 
     with sqlite3.connect(index_of(vault)) as db:
         db.execute("DELETE FROM chunk_terms_data WHERE id > 10")
     db.close()
-    monkeypatch.setattr("memtool.doctor.limits.LARGE_INDEX", 0)
+    monkeypatch.setattr("memtool.doctor.index.LARGE_INDEX", 0)
     (quick,) = checks(vault.root, "index")
     assert quick.sentence.endswith("it is large, and only `memtool doctor --deep` reads all of it")
     environ = {**settings.environment(), "MEMTOOL_EMBEDDINGS_PROVIDER": "none"}

@@ -24,7 +24,6 @@ from memtool.doctor import (
     Check,
     index as index_room,
     installation,
-    limits,
     vault as vault_room,
     work as work_room,
 )
@@ -73,7 +72,7 @@ def test_a_large_index_is_looked_at_in_its_place_and_stays_as_it_was(
     desk.find("解密")
     (desk.vault.root / "b.md").write_text("new\n")
     (desk.vault.root / "a.md").unlink()
-    monkeypatch.setattr(limits, "LARGE_INDEX", 0)
+    monkeypatch.setattr(index_room, "LARGE_INDEX", 0)
     monkeypatch.setattr(shutil, "copyfile", None)
     (check,) = found(index_room.index_checks(desk.work, scan(desk.vault.root)), "index")
     assert "2 files are not in it until the next search" in check.sentence
@@ -104,7 +103,7 @@ def test_a_secret_that_a_hand_wrote_is_named_and_not_shown(desk: Desk, monkeypat
     check = contents(desk, "secrets")
     assert (check.state, check.sentence) == (NOTE, "possible secrets in 钥匙.md")
     assert secret not in repr(check)
-    monkeypatch.setattr(limits, "NOTES_WITH_SECRETS", 1)
+    monkeypatch.setattr(vault_room, "NOTES_WITH_SECRETS", 1)
     (desk.vault.root / "new.md").write_text("# New\n")
     os.utime(desk.vault.root / "钥匙.md", (2**31, 2**31))
     assert contents(desk, "secrets").state == NOTE
@@ -198,7 +197,7 @@ def test_a_server_that_does_not_answer_is_broken(
     state = tmp_path / ".claude" / ".claude.json"
     entry = {"type": "stdio", "command": program, "args": ["mcp"], "env": {}}
     state.write_text(json.dumps({"mcpServers": {"memtool": entry}}))
-    monkeypatch.setattr(limits, "SERVER_START", 3.0 if "idle" in program else 20.0)
+    monkeypatch.setattr(installation, "SERVER_START", 3.0 if "idle" in program else 20.0)
     _, server = installed()
     assert server.state == BROKEN
     assert says in server.sentence
