@@ -175,7 +175,7 @@ def blame(session: Session, ref: str) -> None:
 def _place(session: Session, ref: str) -> Ref:
     def look(index: Index) -> Ref:
         if fact := find_fact(index.db, ref):
-            return Ref(fact.path, fact.start_line, fact.end_line)
+            return Ref(*fact.place)
         return with_lines(session.vault, find_ref(index.db, ref))
 
     try:

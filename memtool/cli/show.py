@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -19,7 +18,7 @@ from memtool.recall.framing import is_line_id
 from memtool.recall.ledger import key_of
 from memtool.recall.uses import count_uses, read_uses
 from memtool.text.lines import counted, shortened, without_surrogates
-from memtool.vault.memory import named
+from memtool.vault.memory import Memory, named
 from memtool.vault.reading import OVERVIEW, SUMMARY, WHOLE, Reading, Ref, parse_ref, read_file, read_note, with_lines
 
 if TYPE_CHECKING:
@@ -59,34 +58,38 @@ def command(session: Session, ref: str, *, level: int, turns: bool, turn: int | 
             raise
         reading = _reading(session, _holder_of(session, text), level)
     used = _count_use(session, reading)
-    if session.emits({"level": level, **asdict(reading), **_statements(reading), "uses": used}):
+    if session.emits({"level": level, **_fields(reading), "uses": used}):
         return
-    output.say(f"{reading.path}: {reading.problem}" if reading.problem else "")
-    _print(reading)
+    output.say(f"{reading.memory.path}: {reading.problem}" if reading.problem else "")
+    _print(reading.memory)
     if output.is_watched():
         author = named(str(reading.fields.get("author", "")))
         output.say(f"by {author}" if author else "", f"used {counted(used, 'time')}")
 
 
-def _statements(reading: Reading) -> dict[str, Any]:
-    """Return the lines of a session note with their roles and authors; nothing for any other note."""
-    if reading.kind != "session":
-        return {}
+def _fields(reading: Reading) -> dict[str, Any]:
+    memory = reading.memory
+    fields = {
+        **memory.place._asdict(), "kind": memory.kind, "project": memory.project, "title": memory.title,
+        "text": memory.text, "fields": reading.fields, "problem": reading.problem,
+    }  # fmt: skip
+    if memory.kind != "session":
+        return fields
     from memtool.vault.sessions import lines_of
 
-    first = reading.start_line - 1
-    return {"lines": [{**line._asdict(), "number": line.number + first} for line in lines_of(reading.text)]}
+    lines = ({**line._asdict(), "number": line.number + memory.place.start_line - 1} for line in lines_of(memory.text))
+    return {**fields, "lines": list(lines)}
 
 
-def _print(reading: Reading) -> None:
-    if not output.on_terminal() or not reading.path.endswith(".md"):
-        output.emit_text(reading.text)
+def _print(memory: Memory) -> None:
+    if not output.on_terminal() or not memory.path.endswith(".md"):
+        output.emit_text(memory.text)
         return
     from memtool.cli import screen
     from memtool.text.frontmatter import read_front_matter
 
-    body_line = read_front_matter(reading.text)[1]
-    lines = reading.text.split("\n")
+    body_line = read_front_matter(memory.text)[1]
+    lines = memory.text.split("\n")
     head = lines[1 : max(1, body_line - 2)]
     screen.show(*(screen.text(line, "dim") for line in head), screen.note("\n".join(lines[body_line - 1 :])))
 
@@ -117,7 +120,7 @@ def _count_use(session: Session, reading: Reading) -> int:
         folder = session.work.index_folder
     except NotWritable:  # there is no place to count in
         return 0
-    key = key_of(reading.path, str(reading.fields.get("id", "")) if reading.kind == "fact" else "")
+    key = key_of(reading.memory.path, reading.memory.fact_id)
     used = read_uses(folder, [key]).get(key, 0)
     count_uses(folder, [key])
     return used
@@ -133,13 +136,12 @@ def _direct(session: Session, ref: Ref, level: int) -> Reading | None:
     return read_note(session.vault, ref, level=level, max_bytes=max_bytes)
 
 
-def _fact(session: Session, fact: Reading, level: int) -> Reading:
-    if level < WHOLE:
-        statement = fact.text.split("\n", 1)[0]
-        return Reading(**(asdict(fact) | {"text": statement if level < OVERVIEW else fact.text}))
-    lines = Ref(fact.path, fact.start_line, fact.end_line)
-    whole = read_note(session.vault, lines, level=WHOLE, max_bytes=session.work.max_bytes)
-    return Reading(**(asdict(fact) | {"text": whole.text}))
+def _fact(session: Session, fact: Memory, level: int) -> Reading:
+    fields = {name: getattr(fact, name) for name in ("id", "date", "category", "status", "author")}
+    text = fact.text if level == OVERVIEW else fact.text.split("\n", 1)[0]
+    if level == WHOLE:
+        text = read_note(session.vault, Ref(*fact.place), level=WHOLE, max_bytes=session.work.max_bytes).memory.text
+    return Reading(fact._replace(text=text), fields)
 
 
 def _show_turns(session: Session, ref: str, number: int) -> None:

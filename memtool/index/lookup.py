@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,7 +15,8 @@ from memtool.settings import Settings
 from memtool.text.tokens import fold
 from memtool.vault.files import read_text
 from memtool.vault.forgotten import ForgottenTexts, forgotten_in, is_forgotten
-from memtool.vault.reading import Reading, Ref, parse_ref, resolve
+from memtool.vault.memory import FACT, Location, Memory
+from memtool.vault.reading import Ref, parse_ref, resolve
 from memtool.vault.session_names import note_of
 
 if TYPE_CHECKING:
@@ -67,12 +67,12 @@ def find_ref(db: Tables, text: str) -> Ref:
     """
     asked = parse_ref(text)
     try:
-        return replace(asked, name=find_note(db, asked.name))
+        return asked._replace(name=find_note(db, asked.name))
     except NoteNotFound:
         linked = parse_ref(f"[[{text}]]")  # `Note#Heading`, where no file is called so
         if not linked.part:
             raise
-    return replace(linked, name=find_note(db, linked.name))
+    return linked._replace(name=find_note(db, linked.name))
 
 
 class SessionPlace(NamedTuple):
@@ -101,7 +101,7 @@ def find_session(index: Index, session: str, wanted: Filter) -> SessionPlace | N
     return None
 
 
-def find_fact(db: Tables, fact_id: str) -> Reading | None:
+def find_fact(db: Tables, fact_id: str) -> Memory | None:
     """Return the fact whose id is *fact_id*, with its evidence; None if there is none.
 
     Raises:
@@ -120,8 +120,10 @@ def find_fact(db: Tables, fact_id: str) -> Reading | None:
     if not rows:
         return None
     ref, first, last, project, title, text, date, category, status, author = rows[0]
-    fields = {"id": fact_id, "date": date, "category": category, "status": status, "author": author}
-    return Reading(ref, first, last, "fact", project, title, text, fields)
+    return Memory(
+        fact_id, text, FACT, Location(ref, first, last), title, author=author, project=project, category=category,
+        date=date, status=status,
+    )  # fmt: skip
 
 
 def linking_to(db: Tables, ref: str, limit: int) -> list[tuple[str, str]]:

@@ -126,7 +126,7 @@ def _read(open_workspace: OpenWorkspace, ref: str, *, is_whole: bool = True) -> 
         raise ResourceError(sentence_of(error)) from None
     if note.problem == UNSOLVED:
         raise ResourceError(f"'{ref}': {UNSOLVED}")
-    return without_surrogates(note.text)
+    return without_surrogates(note.memory.text)
 
 
 def _add_prompts(server: MCPServer[Any], profile: str) -> None:

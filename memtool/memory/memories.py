@@ -34,7 +34,7 @@ from memtool.text.lines import one_line
 from memtool.text.markdown import heading_text
 from memtool.vault.facts import Fact, change, fields_of, parse_facts, update_facts
 from memtool.vault.files import content_hash, hash_of, read_text, replace
-from memtool.vault.layout import DAILY, area_folder, is_archived
+from memtool.vault.layout import DAILY, area_folder
 from memtool.vault.marks import UNSOLVED, holds_two_texts
 from memtool.vault.memory import AGENT, FACT, KINDS, KNOWLEDGE, NOTE, TODO, Found, Location, Memory, NewMemory
 from memtool.vault.reading import WHOLE, Ref, read_note
@@ -306,19 +306,10 @@ def _of_note(work: Workspace, ref: str) -> StoredMemory:
     reading = read_note(work.vault, Ref(ref), level=WHOLE, max_bytes=work.max_bytes)
     if reading.problem == UNSOLVED:
         raise BrokenVaultFile(f"'{ref}': {UNSOLVED}", hint="Choose one with an editor.")
-    fields = {key: str(value) for key, value in reading.fields.items() if not isinstance(value, list | dict)}
-    tags = reading.fields.get("tags")
-    first = split_front_matter(reading.text)[1]
-    status = "archived" if is_archived(ref) else fields.get("status", "")
-    memory = Memory(
-        ref, "\n".join(reading.text.split("\n")[first - 1 :]).strip(), reading.kind,
-        Location(ref, reading.start_line, reading.end_line), title=reading.title, author=fields.get("author", ""),
-        project=reading.project, category=fields.get("category", ""),
-        date=fields.get("date") or fields.get("created", ""),
-        tags=tuple(map(str, tags)) if isinstance(tags, list) else (), expires=fields.get("expires", ""),
-        status="" if status == "active" else status, version=str(hash_of(work.vault.path(ref)))[: limits.VERSION],
-    )  # fmt: skip
-    return StoredMemory(memory, fields.get("summary", ""), read_uses(work.index_folder, [ref]).get(ref, 0))
+    text, version = reading.memory.text, str(hash_of(work.vault.path(ref)))[: limits.VERSION]
+    body = "\n".join(text.split("\n")[split_front_matter(text)[1] - 1 :]).strip()
+    summary, uses = str(reading.fields.get("summary") or ""), read_uses(work.index_folder, [ref]).get(ref, 0)
+    return StoredMemory(reading.memory._replace(text=body, version=version), summary, uses)
 
 
 def _change_fact(

@@ -189,7 +189,7 @@ class _Events:
         db = self._index.db
         fact = find_fact(db, asked)
         if fact:
-            date = str(fact.fields["date"])
+            date = fact.date
             return _Anchor(date, path=fact.path, fact_id=asked, project=fact.project) if date else None
         with suppress(NoteNotFound, UsageError):
             named = find_ref(db, asked)

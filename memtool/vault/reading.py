@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from memtool.errors import BrokenVaultFile, NoteNotFound, UsageError
+from memtool.named_tuple import NamedTuple
 from memtool.text.frontmatter import read_front_matter
 from memtool.text.markdown import blocks, headings
 from memtool.text.tokens import fold
 from memtool.vault import limits
-from memtool.vault.layout import DAILY, Vault, kind_of, project_of
+from memtool.vault.layout import DAILY, Vault, is_archived, kind_of, project_of
 from memtool.vault.marks import UNSOLVED, holds_two_texts
+from memtool.vault.memory import Location, Memory
 from memtool.vault.note import BrokenNote, Note, overview, parse_note
 from memtool.vault.sessions import session_title
 
@@ -24,8 +25,7 @@ _LINES = re.compile(r"(?P<path>.+?)(?::|#L)(?P<first>[1-9]\d{0,8})(?:-L?(?P<last
 _LINK = re.compile(r"!?\[\[([^\]|#]+)(?:#([^\]|]*))?(?:\|[^\]]*)?\]\]")
 
 
-@dataclass(frozen=True)
-class Ref:
+class Ref(NamedTuple):
     """A reference by the user: a path or a name, and lines of it (0, 0: all) or a *part*: a heading, or `^block`."""
 
     name: str
@@ -34,18 +34,11 @@ class Ref:
     part: str = ""
 
 
-@dataclass(frozen=True)
-class Reading:
-    """A note, a fact or some lines, read. Lines count from 1 and include both ends; *problem* is the file's fault."""
+class Reading(NamedTuple):
+    """What was read of a file as a memory, the *fields* of its front matter, and the file's *problem*, if any."""
 
-    path: str
-    start_line: int
-    end_line: int
-    kind: str
-    project: str
-    title: str
-    text: str
-    fields: dict[str, Any] = field(default_factory=dict)
+    memory: Memory
+    fields: Mapping[str, Any] = {}
     problem: str = ""
 
 
@@ -117,28 +110,20 @@ def with_lines(vault: Vault, ref: Ref) -> Ref:
 
 
 def _located(ref: Ref, text: str) -> Ref:
-    lines = part_lines(text, ref.part) if ref.part else (ref.first, ref.last)
-    if lines is None:
-        raise NoteNotFound(f"{ref.name}#{ref.part}")
-    return Ref(ref.name, *lines)
-
-
-def part_lines(text: str, part: str) -> tuple[int, int] | None:
-    """Return the first and the last line of the section below the heading *part* of *text*, or of the `^block`.
-
-    None if there is none.
-    """
+    """Return *ref* with the lines of the section below the heading that it names, or of its `^block`."""
+    if not ref.part:
+        return ref
     lines = text.rstrip("\n").split("\n")
-    if part.startswith("^"):
-        return _block(lines, part)
+    if ref.part.startswith("^") and (found := _block(lines, ref.part)):
+        return Ref(ref.name, *found)
     body = read_front_matter(text)[1] - 1
     heads = [(at + body, heading) for at, heading in headings(lines[body:])]
     for number, (at, heading) in enumerate(heads):
-        if fold(heading) == fold(part):
+        if fold(heading) == fold(ref.part):
             depth = _depth(lines[at])
             end = next((later for later, _ in heads[number + 1 :] if _depth(lines[later]) <= depth), len(lines))
-            return at + 1, end
-    return None
+            return Ref(ref.name, at + 1, end)
+    raise NoteNotFound(f"{ref.name}#{ref.part}")
 
 
 def _block(lines: list[str], mark: str) -> tuple[int, int] | None:
@@ -193,23 +178,21 @@ def read_file(path: Path, name: str, ref: Ref, *, level: int, max_bytes: int, da
     readable = Note(note.ref, note.text) if isinstance(note, BrokenNote) else note
     kind = kind_of(name, readable.field("type"), daily=daily)
     ref = _located(ref, readable.text)
-    whole = (1, readable.text.rstrip("\n").count("\n") + 1)
+    lines = readable.text.rstrip("\n").split("\n")
     text = {SUMMARY: readable.summary, OVERVIEW: overview(readable.body)}.get(level, readable.text)
-    start, end = whole
+    start, end = 1, len(lines)
     if ref.first:
-        lines = readable.text.rstrip("\n").split("\n")
         if ref.first > len(lines) or ref.last < ref.first:
             raise NoteNotFound(f"{ref.name}:{ref.first}-{ref.last}")
         start, end = ref.first, min(ref.last, len(lines))
         text = "\n".join(lines[start - 1 : end])
-    return Reading(
-        path=name,
-        start_line=start,
-        end_line=end,
-        kind=kind,
-        project=readable.field("project") or project_of(name),
+    field, status = readable.field, "archived" if is_archived(name) else readable.field("status")
+    memory = Memory(
+        name, text, kind, Location(name, start, end), author=field("author"),
         title=session_title(readable) if kind == "session" else readable.title,
-        text=text,
-        fields=dict(readable.fields),
-        problem=UNSOLVED if holds_two_texts(note.text) else note.reason if isinstance(note, BrokenNote) else "",
-    )
+        project=field("project") or project_of(name), category=field("category"),
+        date=field("date") or field("created"), tags=readable.words("tags"), expires=field("expires"),
+        status="" if status == "active" else status,
+    )  # fmt: skip
+    reason = note.reason if isinstance(note, BrokenNote) else ""
+    return Reading(memory, readable.fields, UNSOLVED if holds_two_texts(note.text) else reason)

@@ -5,7 +5,7 @@ from index.notebook import Notebook
 
 from memtool.errors import UsageError
 from memtool.index.lookup import find_fact
-from memtool.vault.reading import Reading
+from memtool.vault.memory import Location, Memory
 
 ON_BOTH_ENGINES = True
 FACTS = """{"facts": [
@@ -15,7 +15,7 @@ FACTS = """{"facts": [
 ]}"""
 
 
-def find(notebook: Notebook, fact_id: str) -> Reading | None:
+def find(notebook: Notebook, fact_id: str) -> Memory | None:
     return notebook.use(lambda index: find_fact(index.db, fact_id))
 
 
@@ -24,16 +24,10 @@ def test_a_fact_is_found_by_its_id(notebook: Notebook) -> None:
 
     fact = find(notebook, "f1")
 
-    assert fact
-    assert (fact.path, fact.start_line, fact.end_line, fact.project) == ("areas/projects/shop/facts.json", 2, 3, "shop")
-    assert fact.text == "tokens live 24 hours\njwt.ts"
-    assert fact.fields == {
-        "id": "f1",
-        "date": "2026-02-10",
-        "category": "decision",
-        "status": "active",
-        "author": "imported",
-    }
+    assert fact == Memory(
+        "f1", "tokens live 24 hours\njwt.ts", "fact", Location("areas/projects/shop/facts.json", 2, 3), "shop: facts",
+        author="imported", project="shop", category="decision", date="2026-02-10", status="active",
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("fact_id", ["f2", "", "%", "'", "\x00", "\udcff"])

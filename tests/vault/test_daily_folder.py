@@ -61,7 +61,7 @@ def test_what_lies_there_is_a_daily_note_in_the_index_too_once_the_setting_says_
     assert kinds(vault) == {"daily/a.md": "daily", "journal/a.md": "note"}
     vault = vault_with(vault.root, 'daily_folder = "journal"')
     assert kinds(vault) == {"daily/a.md": "daily", "journal/a.md": "daily"}
-    assert read_note(vault, Ref("journal/a.md"), level=2, max_bytes=999).kind == "daily"
+    assert read_note(vault, Ref("journal/a.md"), level=2, max_bytes=999).memory.kind == "daily"
     assert kind_of("archive/journal/a.md", daily="journal") == "daily"
 
 

@@ -3,7 +3,6 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,8 @@ from unprivileged import unprivileged
 from memtool.errors import BrokenVaultFile, NoteNotFound, OutsideVault, UsageError
 from memtool.text.tokens import fold
 from memtool.vault.layout import Vault
-from memtool.vault.reading import OVERVIEW, SUMMARY, WHOLE, Reading, Ref, parse_ref, read_note, resolve
+from memtool.vault.memory import Location, Memory
+from memtool.vault.reading import OVERVIEW, SUMMARY, WHOLE, Ref, parse_ref, read_note, resolve
 
 NOTE = "---\ntype: decision\ntags: [x]\nproject: tea\n---\n# 标题\n\nFirst. Second.\n\n## More\n\nlast\n"
 
@@ -28,18 +28,17 @@ def vault(tmp_path: Path) -> Vault:
     return Vault(root)
 
 
-def read(vault: Vault, ref: str, level: int = WHOLE, max_bytes: int = 10_000) -> Reading:
-    return read_note(vault, parse_ref(ref), level=level, max_bytes=max_bytes)
+def read(vault: Vault, ref: str, level: int = WHOLE, max_bytes: int = 10_000) -> Memory:
+    return read_note(vault, parse_ref(ref), level=level, max_bytes=max_bytes).memory
 
 
 def test_a_note_is_read_at_three_levels(vault: Vault) -> None:
     assert read(vault, "notes/a.md", SUMMARY).text == "First."
     assert read(vault, "notes/a.md", OVERVIEW).text == "# 标题\n\nFirst. Second."
     whole = read(vault, "notes/a.md")
-    assert whole == Reading(
-        "notes/a.md", 1, 12, "decision", "tea", "标题", NOTE,
-        {"type": "decision", "tags": ["x"], "project": "tea"}, "",
-    )  # fmt: skip
+    assert whole == Memory(
+        "notes/a.md", NOTE, "decision", Location("notes/a.md", 1, 12), "标题", project="tea", tags=("x",)
+    )
 
 
 @pytest.mark.parametrize(
@@ -56,7 +55,7 @@ def test_lines_are_counted_from_one_and_include_both_ends(
     vault: Vault, ref: str, first: int, last: int, text: str
 ) -> None:
     reading = read(vault, ref, SUMMARY)
-    assert (reading.start_line, reading.end_line, reading.text) == (first, last, text)
+    assert (reading.place[1:], reading.text) == ((first, last), text)
 
 
 @pytest.mark.parametrize("lines", ["13", "999999999", "8-6", "5-0"])
@@ -126,15 +125,12 @@ def test_a_huge_file_is_refused_before_it_is_read(vault: Vault) -> None:
 
 def test_a_broken_note_is_read_with_its_problem(vault: Vault) -> None:
     (vault.root / "gbk.md").write_bytes("# 解密\n\n失败".encode("gbk"))
-    reading = read(vault, "gbk.md")
-    assert (reading.title, reading.text, reading.problem) == (
-        "解密",
-        "# 解密\n\n失败",
-        "not UTF-8 (byte 2), read as GB18030",
-    )
+    reading = read_note(vault, Ref("gbk.md"), level=WHOLE, max_bytes=10_000)
+    assert (reading.memory.title, reading.memory.text) == ("解密", "# 解密\n\n失败")
+    assert reading.problem == "not UTF-8 (byte 2), read as GB18030"
     (vault.root / "yaml.md").write_text("---\ntitle: [\n---\nbody\n")
     assert read(vault, "yaml.md").text.startswith("---\ntitle: [")
-    assert read(vault, "yaml.md").problem == ""
+    assert read_note(vault, Ref("yaml.md"), level=WHOLE, max_bytes=10_000).problem == ""
 
 
 def test_an_archived_note_keeps_its_kind(vault: Vault) -> None:
@@ -145,7 +141,7 @@ def test_an_archived_note_keeps_its_kind(vault: Vault) -> None:
 def test_an_empty_note_has_one_line(vault: Vault) -> None:
     (vault.root / "empty.md").write_text("")
     assert [read(vault, "empty.md", level).text for level in (SUMMARY, OVERVIEW, WHOLE)] == ["", "", ""]
-    assert read(vault, "empty.md").end_line == 1
+    assert read(vault, "empty.md").place.end_line == 1
     assert read(vault, "empty.md:1").text == ""
 
 
@@ -289,7 +285,9 @@ Build it.
 def test_a_link_to_a_heading_or_a_block_gives_its_lines(vault: Vault, part: str, first: str, last: str) -> None:
     (vault.root / "deploy.md").write_text(LINKED, encoding="utf-8")
     ref = parse_ref(f"[[deploy#{part}|alias]]")
-    lines = read_note(vault, replace(ref, name="deploy.md"), level=WHOLE, max_bytes=10_000).text.strip().split("\n")
+    lines = (
+        read_note(vault, ref._replace(name="deploy.md"), level=WHOLE, max_bytes=10_000).memory.text.strip().split("\n")
+    )
     assert (lines[0], lines[-1]) == (first, last)
 
 
