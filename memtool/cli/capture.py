@@ -6,23 +6,20 @@ import datetime as dt
 import os
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from memtool.capture.queue import TRIES, Job, Queue
 from memtool.cli import completion, output
 from memtool.cli.options import with_json
+from memtool.cli.output import table
 from memtool.cli.session import Session
-from memtool.cli.views import table
 from memtool.errors import UsageError
-from memtool.llm.call_log import Usage, calls_of, usage
+from memtool.llm.call_log import calls_of, usage
 from memtool.llm.writers import note_cost
 from memtool.settings.text_providers import VENDORS
 from memtool.text.lines import counted
-
-if TYPE_CHECKING:
-    from memtool.capture.drain import Drained
 
 
 @click.command()
@@ -97,9 +94,22 @@ def _drain(session: Session, transcripts: tuple[str, ...], *, now: bool) -> None
         Queue(session.vault).put(job)
     drained, problems = work_off(session.work)
     messages = [problem.message for problem in problems]
-    if not session.emits(drained._asdict() | {"problems": messages}):
-        _print_drained(drained, len(transcripts))
-        output.say(*messages)
+    if session.emits(drained._asdict() | {"problems": messages}):
+        return
+    if drained.busy:
+        click.echo("Another worker is running.")
+        if transcripts:
+            click.echo(f"It will also capture {counted(len(transcripts), 'session')} that you have queued.")
+    else:
+        click.echo(f"{counted(len(drained.captured), 'session')} captured.")
+    for ids, end in (
+        (drained.empty, "had nothing to note."),
+        (drained.failed, "will be tried again."),
+        (drained.parked, "failed: see `memtool capture --status`."),
+    ):
+        if ids:
+            click.echo(f"{counted(len(ids), 'session')} {end}")
+    output.say(*messages)
 
 
 def _job(transcript: str) -> Job:
@@ -111,38 +121,21 @@ def _job(transcript: str) -> Job:
     return Job(check_transcript(path), str(path), event="capture", queued_at=time.time())
 
 
-def _print_drained(drained: Drained, queued: int) -> None:
-    if drained.busy:
-        click.echo("Another worker is running.")
-        if queued:
-            click.echo(f"It will also capture {counted(queued, 'session')} that you have queued.")
-        return
-    click.echo(f"{counted(len(drained.captured), 'session')} captured.")
-    for ids, end in (
-        (drained.empty, "had nothing to note."),
-        (drained.failed, "will be tried again."),
-        (drained.parked, "failed: see `memtool capture --status`."),
-    ):
-        if ids:
-            click.echo(f"{counted(len(ids), 'session')} {end}")
-
-
 def _print_status(session: Session) -> None:
     queue = Queue(session.vault)
     waiting, parked = queue.waiting(), queue.parked()
     if session.emits({"waiting": [_fields(job) for job in waiting], "parked": [_fields(job) for job in parked]}):
         return
     click.echo(f"{counted(len(waiting), 'session')} pending, {len(parked)} failed.")
-    rows = [(queue.name_of(job, session.work.home), _state(job)) for job in waiting]
-    for job in parked:
-        state = f"failed after {counted(job.tries, 'try', 'tries')}: {job.reason}"
-        rows.append((queue.name_of(job, session.work.home), state))
-    table(("Session", "State"), rows)
+    states = [(job, _state(job, is_parked=job in parked)) for job in (*waiting, *parked)]
+    table(("Session", "State"), [(queue.name_of(job, session.work.home), state) for job, state in states])
     if parked:
         output.say("Try them again with `memtool capture --drain --now`. Their notes by rules are kept.")
 
 
-def _state(job: Job) -> str:
+def _state(job: Job, *, is_parked: bool) -> str:
+    if is_parked:
+        return f"failed after {counted(job.tries, 'try', 'tries')}: {job.reason}"
     if not job.tries:
         return f"since {_clock(job.queued_at)} ({job.event})"
     reason = f": {job.reason}" if job.reason else " (being captured, or its worker died)"
@@ -165,16 +158,15 @@ def _print_usage(session: Session) -> None:
         return
     if not rows:
         click.echo("No model was called yet.")
-    table(("Day", "Provider", "Calls"), [(row.day, row.provider, _calls(row)) for row in rows])
+    cells = []
+    for row in rows:
+        unusable = f", {row.failed:,} without a usable answer" if row.failed else ""
+        price = f", {row.cost_usd:.4f} USD" if row.cost_usd is not None else ""
+        tokens = f"{row.input_tokens:,} tokens in, {row.output_tokens:,} out"
+        cells.append((row.day, row.provider, f"{counted(row.calls, 'call')}{unusable}, {tokens}{price}"))
+    table(("Day", "Provider", "Calls"), cells)
     if cost:
         notes = f"{counted(cost.notes, 'session note')} written"
         click.echo(f"{notes}: {cost.input_tokens:,} tokens in and {cost.output_tokens:,} out each, on average.")
     if rows and limit:
         click.echo(f"Limit: {limit:,} tokens a day (llm.daily_tokens).")
-
-
-def _calls(row: Usage) -> str:
-    unusable = f", {row.failed:,} without a usable answer" if row.failed else ""
-    cost = f", {row.cost_usd:.4f} USD" if row.cost_usd is not None else ""
-    tokens = f"{row.input_tokens:,} tokens in, {row.output_tokens:,} out"
-    return f"{counted(row.calls, 'call')}{unusable}, {tokens}{cost}"

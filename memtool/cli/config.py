@@ -32,7 +32,7 @@ _NAME = click.argument("setting", metavar="NAME", shell_complete=completion.sett
 
 
 class VaultCommand(click.Command):
-    """A command whose --vault needs no path."""
+    """A command whose --vault takes an optional path."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Take what follows --vault as its path only if it is a folder, and not the name of a setting."""
@@ -48,11 +48,11 @@ class VaultCommand(click.Command):
 def _with_file(command: F) -> F:
     """Let a command accept `--vault [PATH]`, and hand it the `Session` and whether the vault's file is meant."""
     help_text = "The vault's memtool.toml instead of your own config.toml."
-    option = click.option("--vault", "of_vault", metavar="[PATH]", callback=_remember, help=help_text)
+    option = click.option("--vault", "of_vault", metavar="[PATH]", callback=_use_vault, help=help_text)
     return cast("F", option(click.pass_obj(command)))
 
 
-def _remember(ctx: click.Context, _: click.Parameter, value: str | None) -> bool:
+def _use_vault(ctx: click.Context, _: click.Parameter, value: str | None) -> bool:
     session = ctx.find_object(Session)
     if session is not None and value:
         session.vault_option = value

@@ -12,8 +12,8 @@ import click
 from memtool.beside import team_beside
 from memtool.cli import completion, output
 from memtool.cli.options import AT, project_option, with_json
+from memtool.cli.output import Branch, outline
 from memtool.cli.session import Session
-from memtool.cli.views import Branch, outline
 from memtool.clients import CLAUDE_CODE, title_of
 from memtool.errors import SessionNotFound, UsageError
 from memtool.memory.given_now import givings_now
@@ -61,8 +61,9 @@ def command(
     if not text:
         output.say("There is nothing to show yet." if most or whole else "The budget is 0, so an agent gets nothing.")
     elif form == "ansi" or (not form and sys.stdout and sys.stdout.isatty()):
-        coloured = None if session.environ.get("NO_COLOR") else True
-        click.echo("\n".join(map(_coloured, text.split("\n"))), color=coloured)
+        styles: dict[str, dict[str, Any]] = {"#": {"bold": True, "fg": "cyan"}, "<": {"dim": True}}
+        lines = [click.style(line, **styles.get(line[:1], {})) for line in text.split("\n")]
+        click.echo("\n".join(lines), color=None if session.environ.get("NO_COLOR") else True)
     else:
         click.echo(text)
 

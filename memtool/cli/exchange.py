@@ -13,8 +13,8 @@ import click
 from memtool.capture.importing import Importable, ImportedSessions, doomed, find_sources, import_sessions, sources_in
 from memtool.cli import completion, output
 from memtool.cli.options import DRY_RUN, PROJECTS, YES, project_option, with_json, with_vault
+from memtool.cli.output import table
 from memtool.cli.session import Session
-from memtool.cli.views import table
 from memtool.clients import CLAUDE_CODE, CLIENTS, history_folder, title_of
 from memtool.errors import BrokenVaultFile, NotWritable, UsageError
 from memtool.exchange.bundle_import import ADDED, KEPT, MERGED, SAME, import_bundle
@@ -79,7 +79,10 @@ def _import_client(
     dry_run: bool,
     yes: bool,
 ) -> None:
-    client = _client_folder(name, session, folder)
+    usual = claude_folder(session.environ) if name == CLAUDE_CODE else None
+    client = Path(folder).expanduser() if folder else usual or history_folder(name, session.environ, Path.home())
+    if not client.is_dir():
+        raise UsageError(f"there is no folder '{client}'", hint=f"Name {title_of(name)}'s folder with `--from PATH`.")
     work = session.work.of_client(client) if name == CLAUDE_CODE else session.work
     found = find_sources(work) if name == CLAUDE_CODE else sources_in(work, client, name)
     sources = _wanted(found, since, projects, work.now().date())
@@ -104,14 +107,6 @@ def _import_client(
             click.echo("Search them with `memtool search WORDS`.")
     if done.problems:
         raise click.exceptions.Exit(1)
-
-
-def _client_folder(name: str, session: Session, named: str | None) -> Path:
-    usual = claude_folder(session.environ) if name == CLAUDE_CODE else None
-    path = Path(named).expanduser() if named else usual or history_folder(name, session.environ, Path.home())
-    if not path.is_dir():
-        raise UsageError(f"there is no folder '{path}'", hint=f"Name {title_of(name)}'s folder with `--from PATH`.")
-    return path
 
 
 def _wanted(

@@ -10,8 +10,8 @@ import click
 
 from memtool.cli import output
 from memtool.cli.options import FACT_ID, FACT_IDS, project_option, with_json, with_vault
+from memtool.cli.output import table
 from memtool.cli.session import Session
-from memtool.cli.views import table
 from memtool.errors import UsageError
 from memtool.memory.fact_book import StoredFact, read_facts, rivals_of
 from memtool.text.lines import counted
@@ -76,8 +76,7 @@ def list_facts(
         return
     _print_list(shown, rivals)
     output.say(*problems, "" if shown else "There are no such facts.")
-    if most * page < len(chosen):
-        output.say(f"page {page} of {-(-len(chosen) // most)}; `--page {page + 1}` shows the next")
+    output.say_page(page, -(-len(chosen) // most))
 
 
 @command.command()
@@ -96,7 +95,13 @@ def show(session: Session, fact_id: str, *, with_history: bool) -> None:
         return
     for number, each in enumerate(chain):
         click.echo("↓ superseded by\n" if number else "", nl=False)
-        _print_fact(each, rivals)
+        lines = [f"{each.fact.id}  {each.ref}:{each.place.start_line}", f"  {each.fact.fact}"]
+        for name, value in fields_of(each.fact).items():
+            if name not in ("id", "fact") and value not in (None, "", []):
+                lines.append(f"  {name}: {value if isinstance(value, str) else output.as_json(value)}")
+        if each.fact.id in rivals:
+            lines.append(f"  contradicts: {', '.join(rivals[each.fact.id])}")
+        click.echo("\n".join(map(output.printable, lines)))
 
 
 @command.command(context_settings={"ignore_unknown_options": True})
@@ -272,13 +277,3 @@ def _print_list(shown: Sequence[StoredFact], rivals: dict[str, list[str]]) -> No
             known = (fact.id, day, fact.status, stored.project or _GLOBAL, fact.category, fact.author)
             rows.append((*known, "  ".join([fact.fact, *(f"[{mark}]" for mark in marks)])))
     table(("Day", "Project", "Fact"), rows)
-
-
-def _print_fact(stored: StoredFact, rivals: dict[str, list[str]]) -> None:
-    lines = [f"{stored.fact.id}  {stored.ref}:{stored.place.start_line}", f"  {stored.fact.fact}"]
-    for name, value in fields_of(stored.fact).items():
-        if name not in ("id", "fact") and value not in (None, "", []):
-            lines.append(f"  {name}: {value if isinstance(value, str) else output.as_json(value)}")
-    if stored.fact.id in rivals:
-        lines.append(f"  contradicts: {', '.join(rivals[stored.fact.id])}")
-    click.echo("\n".join(map(output.printable, lines)))

@@ -1,27 +1,33 @@
-"""The history of the vault: `memtool log`, `diff`, `blame` and `undo`."""
+"""The history of the vault: `memtool timeline`, `log`, `diff`, `blame`, `undo` and `sync`."""
 
 from __future__ import annotations
 
 import datetime as dt
 import shlex
+import time
 from contextlib import suppress
+from functools import partial
+from itertools import groupby
 from typing import Any
 
 import click
 
 from memtool.cli import completion, output
-from memtool.cli.options import REF, project_option, with_json
+from memtool.cli.options import ALL_PROJECTS, PROJECTS, REF, project_option, with_json
+from memtool.cli.output import table
 from memtool.cli.session import Session
 from memtool.cli.show import place_of_line
-from memtool.cli.views import table
 from memtool.errors import NoteNotFound, UsageError
 from memtool.history.changes import Change, Origin, find_change, read_changes, with_files
 from memtool.history.repository import AUTHOR
 from memtool.index.engine import Index, use_index
 from memtool.index.lookup import find_fact, find_ref
+from memtool.index.reach import projects_in, reach
+from memtool.memory.timeline import Timeline, event_fields, timeline
 from memtool.recall.framing import is_line_id
-from memtool.text.lines import counted, without_surrogates
+from memtool.text.lines import counted, some_of, without_surrogates
 from memtool.vault.layout import Vault, project_of
+from memtool.vault.memory import Memory
 from memtool.vault.reading import Ref, parse_ref, with_lines
 
 _CHANGE = click.argument("change", required=False, default="")
@@ -42,7 +48,12 @@ def log(session: Session, ref: str | None, *, limit: int, page: int, project: st
     vault = session.vault
     changes = read_changes(vault, *([_path(session, ref)] if ref else []))
     if project:
-        changes = [change for change in with_files(vault, changes) if _is_about(change, project)]
+        changes = [
+            change
+            for change in with_files(vault, changes)
+            if any(project_of(file.path) == project for file in change.files)
+            or any(line.startswith(f"{project}: ") for line in _message_lines(change))
+        ]
     first = limit * (page - 1)
     shown = with_files(vault, changes[first : first + limit])
     pages = max(1, -(-len(changes) // limit))
@@ -53,8 +64,7 @@ def log(session: Session, ref: str | None, *, limit: int, page: int, project: st
     table(("#", "When", "What"), rows, right=("#",))
     if not shown:
         output.say("No change is known." if page == 1 else f"There are {counted(pages, 'page')}.")
-    elif page < pages:
-        output.say(f"page {page} of {pages}; `--page {page + 1}` shows the next")
+    output.say_page(page, pages)
 
 
 def _path(session: Session, ref: str) -> str:
@@ -66,12 +76,8 @@ def _path(session: Session, ref: str) -> str:
     return ref
 
 
-def _is_about(change: Change, project: str) -> bool:
-    """Return whether *change* touches the project's area, or names the project in its message."""
-    if any(project_of(file.path) == project for file in change.files):
-        return True
-    message = (change.subject.partition(": ")[2], *change.reason.split("\n"))
-    return any(line.removeprefix("- ").startswith(f"{project}: ") for line in message)
+def _message_lines(change: Change) -> list[str]:
+    return [change.subject.partition(": ")[2], *(line.removeprefix("- ") for line in change.reason.split("\n"))]
 
 
 def _fields(change: Change) -> dict[str, Any]:
@@ -239,3 +245,134 @@ def undo(session: Session, change: str) -> None:
     click.echo(output.printable(f"Reverted: {found.subject} ({found.at:%Y-%m-%d %H:%M})"))
     click.echo(output.printable(f"{counted(len(done.refs), 'file')} changed: {', '.join(done.refs[:5])}"))
     output.say(f"Undo: {back}")
+
+
+@click.command("sync")
+@click.option("--edits", is_flag=True, help="Also commit your own changes, in your name.")
+@click.option("--join", is_flag=True, help="Join two vaults that were made independently.")
+@with_json
+def sync(session: Session, *, edits: bool, join: bool) -> None:
+    """Synchronise the vault with its remote, and so with your other machines.
+
+    This fetches, merges and pushes the checked-out branch, without questions. Facts, daily notes, open items, session
+    notes and the routing table are merged item by item. If two machines changed the same place of a text, the file
+    keeps both versions between conflict marks, and is named. Your uncommitted changes stay here, unless you use
+    --edits.
+    """
+    from memtool.capture.note_place import keep_what_is_by_hand, part_same_names
+    from memtool.history import syncing
+    from memtool.index.engine import catch_up
+    from memtool.index.turn_table import catch_up_turns
+    from memtool.worker import update_routes
+
+    work = session.work
+
+    def follow() -> None:
+        update_routes(work, new_table=False)
+
+    def wait(attempt: int) -> None:
+        # Seconds, longer each time, and not the same on two machines.
+        time.sleep(0.2 * attempt * (1 + int(work.random(1), 16) / 255))
+
+    keep = partial(keep_what_is_by_hand, work.vault)
+    with output.waiting() as tell:
+        if output.is_watched():
+            tell("Synchronising")
+        done = syncing.sync(
+            work.vault, wait=wait, after_merge=follow, join=join, edits=edits, before_commit=keep,
+            before_merge=partial(part_same_names, work.vault),
+        )  # fmt: skip
+    catch_up(work)
+    catch_up_turns(work)
+    if session.emits(done._asdict()):
+        return
+    moved = [f"{counted(done.received, 'change')} received"] if done.received else []
+    moved += [f"{counted(done.sent, 'change')} sent"] if done.sent else []
+    click.echo(output.printable(f"{done.remote}: {', '.join(moved) or 'nothing new on either side'}."))
+    if done.aside:
+        named = some_of([f"{name} → {beside}" for name, beside in done.aside.items()], 5)
+        output.say(f"the remote has files with the names of some that git ignores here; yours were renamed: {named}")
+    if done.unsolved:
+        output.say(f"conflicts in {some_of(done.unsolved, 5)}: keep the right version, with an editor")
+    if done.waiting:
+        output.say(f"not committed, so not sent: {some_of(done.waiting, 5)} (`memtool sync --edits` sends it, too)")
+
+
+_COUNT = click.IntRange(0, 1_000)
+
+
+@click.command("timeline")
+@click.argument("anchor", nargs=-1, shell_complete=completion.references)
+@click.option("--before", type=_COUNT, default=5, show_default=True, help="How many events before it.")
+@click.option("--after", type=_COUNT, default=5, show_default=True, help="How many events after it.")
+@PROJECTS
+@ALL_PROJECTS
+@with_json
+def around(
+    session: Session,
+    anchor: tuple[str, ...],
+    *,
+    before: int,
+    after: int,
+    projects: tuple[str, ...],
+    all_projects: bool,
+) -> None:
+    """Show what happened around a note, a time or a word: sessions, decisions, edits, facts and dated notes, in order.
+
+    ANCHOR is a day or a time (2026-02-10, 2026-02-10T14:30, 7d, yesterday), the id of a fact or a session, a note's
+    path or name, or words to search for. Without it, the newest events are shown. In a project that the vault knows,
+    only events of that project and of no project are shown.
+    """
+    words = without_surrogates(" ".join(anchor))
+    here = "" if all_projects or projects else session.work.project()
+
+    def found(index: Index) -> Timeline:
+        known = projects_in(index.db) if here else []
+        kept = reach(index.db, here) if here in known else projects
+        try:
+            return timeline(session.work, index, words, projects=kept, before=before, after=after)
+        except NoteNotFound:
+            if here in known and len(known) > 1:
+                output.say(f"searched '{here}' and what belongs to no project; --all-projects searches every project")
+            raise
+
+    shown = use_index(session.place(), found)
+    events = [{**event_fields(event), "is_anchor": at == shown.anchor} for at, event in enumerate(shown.events)]
+    if session.emits({"anchor": shown.anchor, "earlier": shown.earlier, "later": shown.later, "events": events}):
+        return
+    if output.on_terminal():
+        _draw_days(shown)
+    else:
+        for at, event in enumerate(shown.events):
+            mark = ">" if at == shown.anchor else " "
+            words = "  ".join(filter(None, (event.kind, event.project, _event_text(event), _event_place(event))))
+            click.echo(f"{mark} {event.day} {event.minute or '     '}  {output.printable(words)}")
+    output.say("" if shown.events else "Nothing with a date is known.")
+    if more := [name for name, there_is in (("before", shown.earlier), ("after", shown.later)) if there_is]:
+        output.say(f"there is more {' and '.join(more)}; --{more[0]} 20 shows it")
+
+
+def _event_text(event: Memory) -> str:
+    return f"{event.text} ({event.status})" if event.status else event.text
+
+
+def _event_place(event: Memory) -> str:
+    return event.id if event.kind in ("fact", "session") else f"{event.path}:{event.place.start_line}"
+
+
+def _draw_days(shown: Timeline) -> None:
+    """Draw a tree of the days."""
+    from memtool.cli import screen
+
+    anchor = None if shown.anchor is None else shown.events[shown.anchor]
+    for day, events in groupby(shown.events, key=lambda event: event.day):
+        tree = screen.tree(screen.text(day, "bold"))
+        for event in events:
+            head = screen.joined(
+                screen.text(f"{event.minute or '     '}  "),
+                screen.text(event.kind, "cyan"),
+                screen.text(f"  {event.project}" if event.project else ""),
+                screen.text(f"  {_event_text(event)}", "bold yellow" if event is anchor else ""),
+            )
+            tree.add(screen.lines(head, _event_place(event)))
+        screen.show(tree)

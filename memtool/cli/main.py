@@ -20,7 +20,7 @@ from memtool import __version__, beside
 from memtool.cli import output
 from memtool.cli.examples import add_examples
 from memtool.cli.session import Session
-from memtool.errors import MemtoolError
+from memtool.errors import MemtoolError, in_words
 from memtool.settings import environment, user_config_path
 
 if TYPE_CHECKING:
@@ -76,11 +76,16 @@ _PLACES = {
     "diff": "memtool.cli.history:diff",
     "eval": "memtool.cli.measure:evaluate",
     "export": "memtool.cli.exchange:export",
+    "forget": "memtool.cli.remember:forget",
     "given": "memtool.cli.context:given",
     "import": "memtool.cli.exchange:import_",
     "log": "memtool.cli.history:log",
-    "purge": "memtool.cli.forget:purge",
+    "mcp": "memtool.cli.serve:mcp",
+    "purge": "memtool.cli.remember:purge",
+    "schedule": "memtool.cli.consolidate:schedule",
+    "sync": "memtool.cli.history:sync",
     "test": "memtool.cli.measure:test",
+    "timeline": "memtool.cli.history:around",
     "undo": "memtool.cli.history:undo",
     "uninstall": "memtool.cli.install:uninstall",
     **beside.COMMANDS,
@@ -171,7 +176,7 @@ def run(arguments: list[str]) -> int:  # noqa: PLR0911  (one for each way to end
     except SystemExit:  # click ends so when the reader of a pipe, `head` for instance, has seen enough
         return 0
     except OSError as error:
-        return _say(f"the system refused: {error.strerror or error}", "", 1)
+        return _say(in_words(error), "", 1)
     except Exception:  # noqa: BLE001  (a bug in memtool: a file to report in place of a traceback)
         return _report_bug()
     return code if isinstance(code, int) else 0  # the argument of `ctx.exit`
@@ -197,7 +202,13 @@ def _say_wrong_use(error: click.ClickException) -> int:
     command = context.command_path if context else "memtool"
     sentence = error.format_message().replace("is not a valid integer range", "is not a whole number")
     if isinstance(error, click.NoSuchOption) and context and isinstance(context.command, LazyGroup):
-        owners = [name for name in COMMANDS if error.option_name in _options_of(context.command, name, context)]
+        group = context.command
+        owners = [
+            name
+            for name in COMMANDS
+            if (owner := group.get_command(context, name))
+            and any(error.option_name in one.opts for one in owner.params)
+        ]
         command = f"memtool {owners[0]}" if owners else command
         sentence = (
             f"{error.option_name} belongs after the command, as in `{command} {error.option_name}`"
@@ -207,11 +218,6 @@ def _say_wrong_use(error: click.ClickException) -> int:
     elif isinstance(error, click.BadParameter) and error.param and isinstance(error.param.type, click.Choice):
         sentence += _nearest(error.message.split("'")[1], error.param.type.choices)
     return _say(sentence, f"See `{command} --help`.", error.exit_code)
-
-
-def _options_of(group: LazyGroup, name: str, context: click.Context) -> set[str]:
-    command = group.get_command(context, name)
-    return {option for parameter in command.params for option in parameter.opts} if command else set()
 
 
 def _nearest(word: str, known: Iterable[str]) -> str:

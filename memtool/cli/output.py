@@ -1,20 +1,25 @@
-"""Output of the commands: JSON, tables, text, notices and progress. No text of a vault may steer a terminal."""
+"""Output of the commands: JSON, tables, outlines, text, notices and progress.
+
+No text of a vault may steer a terminal.
+"""
 
 from __future__ import annotations
 
 import contextlib
-import itertools
 import os
 import re
 import sys
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, TextIO
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO, TypeAlias
 
 import click
 
 from memtool.settings import environment
 from memtool.text.lines import without_surrogates
+
+if TYPE_CHECKING:
+    from rich.tree import Tree
 
 FORMAT = 1  # of all JSON output; raised when a field changes its meaning
 
@@ -25,11 +30,6 @@ _STEERING = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]"
 def emit_json(answer: Mapping[str, Any]) -> None:
     """Print *answer* as JSON with the number of its format."""
     click.echo(as_json({"format": FORMAT, **answer}, indent=2))
-
-
-def emit_json_line(answer: Mapping[str, Any]) -> None:
-    """Print *answer* as JSON on one line, for a reader of many answers."""
-    click.echo(as_json(answer))
 
 
 def as_json(value: object, *, indent: int | None = None) -> str:
@@ -44,6 +44,12 @@ def say(*sentences: str) -> None:
     """Print those *sentences* that are not empty to stderr: notices for a person."""
     for sentence in filter(None, sentences):
         click.echo(click.style(printable(sentence), dim=True), err=True)
+
+
+def say_page(page: int, pages: int) -> None:
+    """Print how to see the next page, if there is one."""
+    if page < pages:
+        say(f"page {page} of {pages}; `--page {page + 1}` shows the next")
 
 
 def say_redacted(counts: Mapping[str, int]) -> None:
@@ -69,7 +75,13 @@ def progress_bar(label: str, *, least: int = 0) -> Iterator[Callable[[int, int],
     Off a terminal it prints one line, for ten times as many things; without *least*, none.
     """
     if not is_watched():
-        yield _announced(label, least * 10)
+        labels = [label] if least else []
+
+        def announce(_done: int, total: int) -> None:
+            if labels and total >= least * 10:
+                say(f"{labels.pop()}: {total:,}")
+
+        yield announce
         return
     with contextlib.ExitStack() as open_bar:
         draw: list[Callable[[int, int], None]] = []
@@ -84,17 +96,6 @@ def progress_bar(label: str, *, least: int = 0) -> Iterator[Callable[[int, int],
                 draw.clear()
 
         yield show
-
-
-def _announced(label: str, least: int) -> Callable[[int, int], None]:
-    """Return a function that prints *label* once there are at least so many things; never for 0."""
-    labels = [label] if least else []
-
-    def announce(_done: int, total: int) -> None:
-        if labels and total >= least:
-            say(f"{labels.pop()}: {total:,}")
-
-    return announce
 
 
 @contextlib.contextmanager
@@ -174,24 +175,6 @@ def wrapped(text: str, room: int, lines: int) -> list[str]:
     return [printable(text[start:end]).rstrip() for start, end in _line_breaks(text, room)[:lines]]
 
 
-def excerpt(
-    text: str, marks: Iterable[tuple[int, int]], room: int, most: int
-) -> list[tuple[str, list[tuple[int, int]]]]:
-    """Return *most* lines of *room* columns of *text*, from the first that is marked on, each with its own *marks*."""
-    ends = itertools.accumulate(len(line) + 1 for line in text.split("\n"))
-    starts = [0, *ends][:-1]
-    spans = [
-        (at + a, at + b) for at, line in zip(starts, text.split("\n"), strict=True) for a, b in _line_breaks(line, room)
-    ]
-    shown = [
-        (printable(text[a:b]).rstrip(), [(max(x, a) - a, min(y, b) - a) for x, y in marks if x < b and y > a])
-        for a, b in spans
-    ]
-    first = next((at for at, (_, inside) in enumerate(shown) if inside), 0)
-    first = max(0, min(first, len(shown) - most))
-    return shown[first : first + most]
-
-
 def _is_terminal(stream: TextIO | None) -> bool:
     return stream is not None and stream.isatty()  # None: the caller has closed it
 
@@ -235,3 +218,66 @@ def confirmed(question: str, *, piped: bool = False, hint: str = "If you are sur
             if is_asked:
                 raise
     raise UsageError(f"there is no terminal to ask: '{question.rpartition(chr(10))[2]}'", hint=hint)
+
+
+Cell: TypeAlias = "str | Sequence[str]"  # a line, or a line and those below it
+
+
+class Branch(NamedTuple):
+    """A line of an outline, and the branches below it."""
+
+    text: str
+    below: Sequence[Branch] = ()
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[Cell]], *, right: Sequence[str] = ()) -> None:
+    """Print *rows*: as a table on a terminal, else a line for each, its cells two spaces apart.
+
+    Further lines of a cell come below it. The columns in *right* hold numbers, and are aligned to the right.
+    """
+    cells = [[(cell,) if isinstance(cell, str) else tuple(filter(None, cell)) for cell in row] for row in rows]
+    if not cells:
+        return
+    if on_terminal():
+        from memtool.cli import screen
+
+        drawn = [[screen.lines(*cell) if cell else "" for cell in row] for row in cells]
+        screen.show(screen.table(columns, drawn, right=right))
+        return
+    widest = {at: max(len(row[at][0]) for row in cells) for at, name in enumerate(columns) if name in right}
+    for row in cells:
+        heads = [(cell[0] if cell else "").rjust(widest.get(at, 0)) for at, cell in enumerate(row)]
+        click.echo(printable("  ".join(filter(None, heads))))
+        for cell in row:
+            for line in cell[1:]:
+                click.echo(f"    {printable(line)}")
+
+
+def outline(title: str, branches: Iterable[Branch]) -> None:
+    """Print *branches* below *title*: as a tree on a terminal, else as indented lines."""
+    if on_terminal():
+        from memtool.cli import screen
+
+        tree = screen.tree(screen.text(title, "bold"))
+        for branch in branches:
+            _grow(tree, branch, "cyan")
+        screen.show(tree)
+        return
+    click.echo(printable(title))
+    for branch in branches:
+        click.echo()
+        _print(branch, 0)
+
+
+def _grow(tree: Tree, branch: Branch, style: str) -> None:
+    from memtool.cli import screen
+
+    grown = tree.add(screen.text(branch.text, style))
+    for below in branch.below:
+        _grow(grown, below, "" if below.below else "dim")
+
+
+def _print(branch: Branch, depth: int) -> None:
+    click.echo("  " * depth + printable(branch.text))
+    for below in branch.below:
+        _print(below, depth + 1)

@@ -9,8 +9,8 @@ import click
 
 from memtool.cli import completion, output
 from memtool.cli.options import ALL_PROJECTS, with_json
+from memtool.cli.output import table as print_table
 from memtool.cli.session import Session, working_folder
-from memtool.cli.views import table as print_table
 from memtool.errors import UsageError
 from memtool.recall.routing.routes import (
     PAGE,

@@ -210,7 +210,7 @@ def _search_batch(session: Session, wanted: Filter, here: str, limit: int) -> No
         return found
 
     for answer in use_index(session.place(), answers):
-        output.emit_json_line(answer)
+        click.echo(output.as_json(answer))
     output.say(*notices)
 
 

@@ -9,8 +9,8 @@ import click
 
 from memtool.cli import output
 from memtool.cli.options import REF, with_json
+from memtool.cli.output import table
 from memtool.cli.session import Session
-from memtool.cli.views import table
 from memtool.errors import NoteNotFound, NotWritable, SessionNotFound, UsageError
 from memtool.index.engine import Index, use_index
 from memtool.index.lookup import find_fact, find_ref
