@@ -233,7 +233,7 @@ def serve_team(environ: Mapping[str, str], *, host: str, port: int | None, as_js
         url = f"http://[{at}]:{port}" if ":" in at else f"http://{at}:{port}"
         with stopped_by_signals(life):
             if as_json:
-                output.emit_json_line({"state": "starting", "url": url, "vaults": list(service.clones)})
+                click.echo(output.as_json({"state": "starting", "url": url, "vaults": list(service.clones)}))
             else:
                 click.echo(f"Serving {', '.join(service.clones)} at {url}")
             run(TeamGate(make_team_app(service, life), service, life), life, listener)
