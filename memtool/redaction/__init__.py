@@ -34,7 +34,6 @@ from memtool.settings.sections import RedactSettings
 __all__ = ["CONTEXT_TAG", "Redactor", "make_redactor"]
 
 KIND, PURGED = "custom", "purged"
-_SHORT, _MOST_CLEAN = 200, 4_096  # characters of a text that is remembered to be clean; such texts
 Rule = Callable[[str], Iterable[Finding]]
 
 
@@ -61,18 +60,18 @@ class Redactor:
         self._patterns = tuple(patterns)
         self._allowed = tuple(allowed)
         self._purged = purged
-        self._clean: set[str] = set()  # short texts that come again and again: names of files, commands
+        self._clean: set[str] = set()  # some short texts that come again and again: names of files, commands
 
     def __call__(self, text: str) -> str:
         """Return *text* with `[redacted: kind]` for each secret and without memtool's own context blocks."""
         if text in self._clean:
             return text
         cleaner = text
-        for _ in range(8):  # what is left when something goes may be something to go: mostly nothing is
+        for _ in range(8):  # what is left may be a secret in its turn: mostly one pass is enough
             before, cleaner = cleaner, self._once(cleaner)
             if cleaner == before:
                 break
-        if cleaner == text and len(text) <= _SHORT and len(self._clean) < _MOST_CLEAN:
+        if cleaner == text and len(text) <= 200 and len(self._clean) < 4_096:
             self._clean.add(text)
         return cleaner
 

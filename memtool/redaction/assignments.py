@@ -13,11 +13,10 @@ from functools import cache
 from memtool.redaction.names import PASS, PASSWORD, STEMS, Proof, Secret, named_secrets, secret_of
 from memtool.redaction.values import Form, is_grammar, is_passphrase, is_phrase, is_secret
 from memtool.redaction.views import Finding, compiled
-from memtool.text.languages import word_set, words
+from memtool.text.languages import words
 from memtool.text.scripts import CJK_TEXT as CJK, HAN
 
 _IN_NAMES = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-$"
-_LONGEST_NAME = 64
 _CLOSING = {
     '"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "„": "“”", "‚": "‘’",
     "「": "」", "『": "』", "«": "»", "＂": "＂", "＇": "＇",
@@ -25,7 +24,7 @@ _CLOSING = {
 _SAID = ("said", "said_in_cjk", "changed")
 _TRAILING = ")]},.;:*>"  # what may follow a value
 _JUDGED = 128  # characters of a value
-_NEAR = 100  # characters in front of a name
+_NEAR = 100  # characters in front of a name; the longest name
 _CLOSING_SIGNS = r"[\"'`”’\])}*_]{0,4}"
 _OPENING = r"[*_]{0,2}"
 _QUOTED = r"(?=[rbfuRBFU]{0,2}[\"'`])"
@@ -55,6 +54,8 @@ _SETTING = r"(?:set|put|add|define|String)\w{0,24}\([ \t]{0,4}[\"'][\w.-]{1,64}\
 _SECTION = r"(?:^|\n)\[[\w.-]{1,40}\]\n(?:[\w.-]{1,40} ?= ?\S{1,60}\n){0,4}\Z"
 _LINE_START = r"(?:^|\n)[ \t]{0,40}(?:- |export |ENV |[\w.-]{1,40}: )?[\w.-]{0,40}\Z"
 _LINE_END = r"[`*_ \t]{0,8}(?:[\r\n]|\Z)"
+# names that forms and query strings have: `password`, `access_token`
+_FORM_FIELD = r"[a-z]*(?:pass|pwd|pw|password)|[a-z_-]*(?:token|secret|key|code|signature|auth|session)"
 
 
 def find_assigned(text: str) -> Iterator[Finding]:
@@ -66,22 +67,19 @@ def find_assigned(text: str) -> Iterator[Finding]:
         while place >= 0:
             name, end = (stem, place + len(stem)) if stem in named else _name_around(text, place)
             secret = named.get(stem) or secret_of(name)
-            finding = _value_behind(text, end, name, secret) if secret and not _is_address(text, place) else None
+            # in the name of a resource it is none: arn:aws:secretsmanager:…:secret:…
+            is_named = secret and not compiled(r"arn:[\w:-]{0,80}\Z").search(text, max(place - _NEAR, 0), place)
+            finding = _value_behind(text, end, name, secret) if secret and is_named else None
             if finding:
                 yield finding
             place = lowered.find(stem, finding.end if finding else end)
-
-
-def _is_address(text: str, place: int) -> bool:
-    """Return whether *place* is in the name of a resource: `arn:aws:secretsmanager:…:secret:…`."""
-    return compiled(r"arn:[\w:-]{0,80}\Z").search(text, max(place - _NEAR, 0), place) is not None
 
 
 def _name_around(text: str, place: int) -> tuple[str, int]:
     """Return the name that holds *place*, with the word before it if it is "key" alone, and where it ends."""
     rest = compiled(_REST).match(text, place)
     end = rest.end() if rest else place
-    before = text[max(place - _LONGEST_NAME, 0) : place]
+    before = text[max(place - _NEAR, 0) : place]
     start = len(before.rstrip(_IN_NAMES))
     name = before[start:] + text[place:end]
     if name.lower() in {"key", "keys"} and before[:start].endswith(" "):
@@ -101,7 +99,7 @@ def _value_behind(text: str, place: int, name: str, secret: Secret) -> Finding |
     of = _of().match(text, place)
     gap = (
         _gap().match(text, of.end())
-        if of and is_grammar(of[1]) and of[1].lower() not in {"from", "von", *_values()}
+        if of and is_grammar(of[1]) and of[1].lower() not in {"from", "von", *words("is_value")}
         else None
     )
     found = _value_in(text, gap, "", secret) if gap and gap.lastgroup in {"assigned", *_SAID} else None
@@ -122,8 +120,8 @@ def _value_in(text: str, gap: re.Match[str], name: str, secret: Secret) -> Findi
     value = value.rstrip(" \u00a0\u202f") if closing == "»" else value
     end = start + len(value)
     if closing:
-        is_one = not _is_template(quote[0] if quote else "", value)
-        is_one = is_one and is_secret(value, secret, _form(text, gap, name, is_quoted=True))
+        is_template = quote is not None and "f" in quote[0].lower() and "{" in value
+        is_one = not is_template and is_secret(value, secret, _form(text, gap, name, is_quoted=True))
     else:
         form = _form(text, gap, name, is_quoted=False)
         goes_on = _goes_on(text, end, value, form) and (secret.proof is not Proof.NUMBER or value[-1:] not in {*",.;)"})
@@ -158,22 +156,12 @@ def _phrase(text: str, start: int, secret: Secret, gap: re.Match[str]) -> str:
     return found[0] if found and is_passphrase(found[0], secret) else ""
 
 
-def _is_template(opening: str, value: str) -> bool:
-    return "f" in opening.lower() and "{" in value
-
-
 def _is_line(text: str, gap: re.Match[str], name: str) -> bool:
     """Return whether the line has one name and one value, as in an environment or in YAML, and is no query string."""
     sign = gap[0].strip()
-    is_one = (sign == "=" and _form_field().fullmatch(name) is None) or (sign == ":" and gap[0][-1].isspace())
+    is_one = (sign == "=" and not compiled(_FORM_FIELD).fullmatch(name)) or (sign == ":" and gap[0][-1].isspace())
     before = text[max(gap.start() - len(name) - _NEAR, 0) : max(gap.start() - len(name), 0)]
     return is_one and compiled(_LINE_START).search(before) is not None
-
-
-@cache
-def _form_field() -> re.Pattern[str]:
-    """Return the pattern of names that forms and query strings have: `password`, `access_token`."""
-    return re.compile(r"[a-z]*(?:pass|pwd|pw|password)|[a-z_-]*(?:token|secret|key|code|signature|auth|session)")
 
 
 def _value(text: str, start: int, end: int, closing: str, *, is_line: bool = False) -> str:
@@ -217,11 +205,6 @@ def _is_setting(text: str, place: int) -> bool:
 def _follows_user(text: str, place: int) -> bool:
     """Return whether the name at *place* is the second of a pair: `user: anna`, and then the password."""
     return compiled(_USER).search(text, max(place - _NEAR, 0), max(place, 0)) is not None
-
-
-@cache
-def _values() -> frozenset[str]:
-    return word_set("is_value")
 
 
 @cache

@@ -15,17 +15,24 @@ import sys
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterator
-from functools import cache
 from typing import NamedTuple
 
 from memtool.redaction.values import is_common, is_telling
-from memtool.redaction.views import Finding, Replacement, View, without_markers
+from memtool.redaction.views import Finding, Replacement, View, compiled, without_markers
 
 _LEVELS = 3  # of escapes within escapes; of base64 within base64
 _LEAST = 4  # characters
-_MOST, _LONGEST = 1_000, 4_096  # secrets of one session, and characters of each
-_LONG = 16  # characters: such a secret is one wherever it stands, a shorter one only as a whole word
 _TAG = r"</?private[^<>]*>"
+_GAP = r"[^\S\n]*+\n[\s>]*+|[^\S\n]{2,}+|[^\S\n ]"
+_ESCAPE = (
+    r"(?P<url>(?:%[0-9A-Fa-f]{2}){1,256}+)"
+    r"|(?P<code>(?:\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}){1,256}+)"
+    r"|(?P<html>&(?:quot|apos|amp|lt|gt|nbsp|#[0-9]{1,6}|#[xX][0-9A-Fa-f]{1,5});)"
+    r"""|(?P<quotes>'\\''|'"'"')"""
+    r"|(?P<sign>\\[^A-Za-z0-9\s])"
+)
+# Programs break base64 after 60 characters and more.
+_CODED_RUN = r"[A-Za-z0-9+/_-]{6,}+(?:(?<=[A-Za-z0-9+/]{60})(?:\\r)?(?:\r?\n|\\n)[A-Za-z0-9+/]{1,}+)*+={0,2}"
 _NAMED = {"quot": '"', "apos": "'", "amp": "&", "lt": "<", "gt": ">", "nbsp": " "}
 
 
@@ -40,24 +47,24 @@ class KnownSecrets:
 
     def learn(self, text: str, kind: str) -> None:
         """Remember *text*, and what it reads when it is decoded; of several words those that tell, too."""
-        for plain in _plain_forms(re.sub(_TAG, "", text[:_LONGEST])):
+        for plain in _plain_forms(re.sub(_TAG, "", text[:4_096])):
             pieces = re.split(r"[\s;,&]+|(?<=\w)[:=](?=\S)", plain)
             telling = [piece for piece in pieces if len(pieces) > 1 and is_telling(piece)]
             for secret in (plain, plain.rstrip("!?.:"), *telling):
-                if len(self._kinds) < _MOST and _is_worth(secret):
+                if len(self._kinds) < 1_000 and _is_worth(secret):  # in one session
                     self._kinds.setdefault(_folded(secret), kind)
 
     def add(self, text: str, kind: str) -> None:
         """Remember *text* as it is, and what it reads when it is decoded, however short or common."""
         for plain in filter(None, _plain_forms(text)):
-            for form in (plain, *_composed(plain)):
+            for form in (plain, unicodedata.normalize("NFC", plain), unicodedata.normalize("NFD", plain)):
                 self._kinds.setdefault(_folded(form), kind)
 
     def find_wrapped(self, text: str) -> Iterator[Finding]:
         """Return what `find` does, and each place where other white space or a line end parts the words."""
         yield from self.find(text)
         if any(" " in secret for secret in self._kinds):
-            view = View(text).changed(Replacement(*found.span(), " ") for found in _gap().finditer(text))
+            view = View(text).changed(Replacement(*found.span(), " ") for found in compiled(_GAP).finditer(text))
             yield from (view.original(found) for found in self.find(view.text))
 
     def find(self, text: str) -> Iterator[Finding]:
@@ -79,7 +86,8 @@ class KnownSecrets:
             place = lowered.find(secret)
             while place >= 0:
                 end = place + len(secret)
-                if len(secret) >= _LONG or not _is_within_a_word(lowered, place, end):
+                # a long one is a secret anywhere, a shorter one only as a whole word
+                if len(secret) >= 16 or not _is_within_a_word(lowered, place, end):
                     yield Finding(place, end, kind)
                 place = lowered.find(secret, end)
 
@@ -87,7 +95,7 @@ class KnownSecrets:
         """Give each run of base64 or hexadecimal digits that holds a secret; all of them are decoded into one text."""
         runs: list[re.Match[str]] = []
         pieces, starts, length = [], [], 0
-        for run in _coded_run().finditer(text) if levels else ():
+        for run in compiled(_CODED_RUN).finditer(text) if levels else ():
             for plain in _decodings(run[0]):
                 runs.append(run)
                 pieces.append(plain)
@@ -96,15 +104,6 @@ class KnownSecrets:
         for found in self._find("\n".join(pieces), levels - 1) if pieces else ():
             run = runs[bisect_right(starts, found.start) - 1]
             yield Finding(*run.span(), found.kind)
-
-
-def _composed(text: str) -> tuple[str, str]:
-    return unicodedata.normalize("NFC", text), unicodedata.normalize("NFD", text)
-
-
-@cache
-def _gap() -> re.Pattern[str]:
-    return re.compile(r"[^\S\n]*+\n[\s>]*+|[^\S\n]{2,}+|[^\S\n ]")
 
 
 def _is_worth(secret: str) -> bool:
@@ -134,7 +133,7 @@ def _plain_forms(text: str) -> Iterator[str]:
         if view is None:
             return
         yield view.text
-        if run := _coded_run().fullmatch(view.text):
+        if run := compiled(_CODED_RUN).fullmatch(view.text):
             yield from (
                 plain for plain in _decodings(run[0]) if len(plain) > _LEAST and plain.isascii() and plain.isprintable()
             )
@@ -143,7 +142,8 @@ def _plain_forms(text: str) -> Iterator[str]:
 
 def _decoded(view: View) -> View | None:
     """Return *view* with one level of escapes less; None if there are none."""
-    changes = [Replacement(*found.span(), new) for found in _escape().finditer(view.text) if (new := _read(found))]
+    found = compiled(_ESCAPE).finditer(view.text)
+    changes = [Replacement(*each.span(), new) for each in found if (new := _read(each))]
     return view.changed(changes) if changes else None
 
 
@@ -168,23 +168,6 @@ def _read(found: re.Match[str]) -> str:
 def _character(number: str) -> str:
     code = int(number[1:], 16) if number[0] in "xX" else int(number)
     return chr(code) if code <= sys.maxunicode else ""
-
-
-@cache
-def _escape() -> re.Pattern[str]:
-    return re.compile(
-        r"(?P<url>(?:%[0-9A-Fa-f]{2}){1,256}+)"
-        r"|(?P<code>(?:\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}){1,256}+)"
-        r"|(?P<html>&(?:quot|apos|amp|lt|gt|nbsp|#[0-9]{1,6}|#[xX][0-9A-Fa-f]{1,5});)"
-        r"""|(?P<quotes>'\\''|'"'"')"""
-        r"|(?P<sign>\\[^A-Za-z0-9\s])"
-    )
-
-
-@cache
-def _coded_run() -> re.Pattern[str]:
-    # Programs break base64 after 60 characters and more.
-    return re.compile(r"[A-Za-z0-9+/_-]{6,}+(?:(?<=[A-Za-z0-9+/]{60})(?:\\r)?(?:\r?\n|\\n)[A-Za-z0-9+/]{1,}+)*+={0,2}")
 
 
 def _decodings(run: str) -> Iterator[str]:

@@ -109,12 +109,12 @@ def named_secrets() -> dict[str, Secret]:
 @lru_cache(maxsize=4096)
 def secret_of(name: str) -> Secret | None:
     """Return the secret that a variable *name* holds, in any spelling (`dbPassword`, `DB_PASSWORD`, `db password`)."""
-    words = [word.lower() for word in _word().findall(name)]
+    words = [word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+", name)]
     while len(words) > 1 and (words[-1] in _TRAILING or words[-1].isdigit()):
         words.pop()
     if not words or words[-1] in {"fingerprint", "sha"}:
         return None
-    if name.startswith("-") and _option_pass().fullmatch(words[-1]):
+    if name.startswith("-") and re.fullmatch(r"(?!by|com|tres)[a-z]{2,20}pass|pass", words[-1]):  # -storepass
         return PASSWORD
     if words[-1] == "pass" and len(words) > 1 and words[-2] in _PASS_OF:
         return PASSWORD
@@ -139,25 +139,13 @@ def _of_word(word: str) -> Secret | None:
     singular = word[:-1] if word.endswith("s") and not word.endswith("ss") else word
     if secret := _BY_LAST_WORD.get(singular):
         return secret
-    joined = _joined().search(word)
+    joined = re.search(_JOINED, word)
     return _BY_KIND[joined.lastgroup] if joined and joined.lastgroup else None
 
 
-@cache
-def _option_pass() -> re.Pattern[str]:
-    return re.compile(r"(?!by|com|tres)[a-z]{2,20}pass|pass")  # -storepass, -keypass
-
-
-@cache
-def _word() -> re.Pattern[str]:
-    return re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
-
-
-@cache
-def _joined() -> re.Pattern[str]:
-    """Return the pattern of the last part of words that were run together, such as `dbpassword`."""
-    return re.compile(
-        r"(?P<password>password|passwd|passphrase|pwd)s?$|(?P<secret>secret)s?$|(?P<token>token)$"
-        r"|(?P<key>(?:api|access|secret|private|app|auth|account|master|client|encryption|signing|license|subscription"
-        r"|consumer|service)keys?)$"
-    )
+# The last part of words that were run together, such as `dbpassword`.
+_JOINED = (
+    r"(?P<password>password|passwd|passphrase|pwd)s?$|(?P<secret>secret)s?$|(?P<token>token)$"
+    r"|(?P<key>(?:api|access|secret|private|app|auth|account|master|client|encryption|signing|license|subscription"
+    r"|consumer|service)keys?)$"
+)

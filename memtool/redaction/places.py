@@ -100,72 +100,80 @@ _CREDENTIAL = r"(?!(?i:your|token|access_?token|my[_-]|api[_-]?key|x{4}|\$|\{|<|
 _NAMED = r"(?:password|passwd|passphrase|secret|token|_pass|_pwd|(?:api|access|private)_key)"
 # What examples of a URL have in place of a password.
 _NO_PLACEHOLDER = r"(?!(?i:(?:your|my|the)?[_-]?(?:password|passwd|passwort|pass|pwd|secret)|change[_-]?me|密码)@)"
+_USER_OF_URL = r"[^\s:/?#@\[\"'<>\\`]"
+_NO_PORT = r"(?![0-9]{1,5}(?:[/?#\s]|$))"
 
 
-def _header(name: str) -> tuple[Shape, ...]:
-    return (
-        Shape("authorization", name, rf"{name}{_OPENING}{_SCHEME}[ \t]{{1,16}}{_CREDENTIAL}"),
-        Shape("authorization", name, rf"{name}{_OPENING}(?:Digest|AWS4-[A-Z0-9-]{{4,20}})[ \t]([^\r\n]{{8,}}+)"),
-    )
+def _behind(kind: str, marks: str, pattern: str) -> Iterator[Shape]:
+    """Return the shapes of what matches *pattern* behind one of the *marks*, which `|` parts."""
+    for mark in marks.split("|"):
+        yield Shape(kind, mark, re.escape(mark) + pattern)
 
 
-def _option(command: str, option: str, kind: str = "password") -> Shape:
-    option = option.replace("[ =]?", "(?:=|[ ]{0,24})")  # a line that goes on has many blanks
-    return Shape(kind, command, rf"{command}{_ON}(?:{option}){_ARGUMENT}")
-
-
-def _login(command: str, option: str) -> Shape:
-    pair = rf"[\"']?[^\s:\"']{{0,128}}:([^\s\"'{CJK}]{{1,256}})"
-    return Shape("password", command, rf"{command}{_ON}(?:{option})[ \t=]?{pair}")
-
-
+# The options by which commands take a secret: its kind, the option, the commands.
+_OPTIONS = (
+    ("cookie", r"-b[ \t]?|--cookie[ =]", "curl"),
+    ("password", r"-p(?=[^\s-])", "mysql|mariadb|7z"),
+    ("password", "-p(?:=|[ ]{0,24})", "mongo|sshpass|login"),
+    ("password", "-a(?:=|[ ]{0,24})", "redis-cli"),
+    ("password", "-w(?:=|[ ]{0,24})", "ldap"),
+    ("password", "-P(?:=|[ ]{0,24})", "zip|sqlcmd|bcp"),
+    ("password", r"(?:-c[ ]?|community[ ])(?!public\b|private\b)", "snmp"),
+    ("password", r"-U[ \t]?[^\s%]{1,64}%", "smbclient"),
+    ("password", r"-[a-zA-Z]{0,4}b[a-zA-Z]{0,4}[ \t]{1,16}\S{1,200}[ \t]{1,16}\S{1,64}[ \t]{1,16}", "htpasswd"),
+    ("password", "-[NP][ ]?", "ssh-keygen"),
+    ("password", "-k[ ]", "openssl"),
+    ("password", "(?:-p|--password)(?:=|[ ]{0,24})", "usermod"),
+    ("password", "<<<[ ]?", "cryptsetup|kinit|passwd|sudo|gpg|read -s"),
+    (
+        "secret",
+        "(?:--body|-b|--value|--data|--secret-string|-v)(?:=|[ ]{0,24})",
+        "secret set|secrets set|secret create|put-parameter|put-secret-value",
+    ),
+    ("secret", "", "encrypt_string"),
+)
 # How the names of functions end that log in, connect or make a user.
 _LOGGING_IN = "login connect connection getConnection .auth credential superuser create_user PDO Client".split()
 
 PLACES = (
     # URLs and their like keep user and host.
-    Shape(
+    *_behind(
         "url-password",
         "://",
-        r"://[^\s:/?#@\[\"'<>\\`]{0,128}+:(?![0-9]{1,5}(?:[/?#\s]|$))"
-        rf"{_NO_PLACEHOLDER}([^\s/?#\"'<>`\\]{{1,256}}|[^\s@\"'<>`\\]{{1,256}})@(?=[A-Za-z0-9\[$_])",
+        rf"{_USER_OF_URL}{{0,128}}+:{_NO_PORT}{_NO_PLACEHOLDER}"
+        r"([^\s/?#\"'<>`\\]{1,256}|[^\s@\"'<>`\\]{1,256})@(?=[A-Za-z0-9\[$_])",
     ),
     # The same in a path: `PurePath` and `normpath` leave one slash of two.
-    Shape(
+    *_behind(
         "url-password",
         ":/",
-        r":/(?<=[a-z]:/)(?!/)[^\s:/?#@\[\"'<>\\`]{0,128}+:([^\s/@?#\"'<>`\\]{1,256})@(?=[A-Za-z0-9\[$_])",
+        rf"(?<=[a-z]:/)(?!/){_USER_OF_URL}{{0,128}}+:([^\s/@?#\"'<>`\\]{{1,256}})@(?=[A-Za-z0-9\[$_])",
     ),
     # The user may be an address: smtps://bob@example.org:…@host
-    Shape(
+    *_behind(
         "url-password",
         "://",
-        r"://[^\s:/?#@\[\"'<>\\`]{1,64}@[\w.-]{1,64}:(?![0-9]{1,5}(?:[/?#\s]|$))([^\s/@?#\"'<>`\\]{1,256})@(?=[A-Za-z0-9\[$_])",
+        rf"{_USER_OF_URL}{{1,64}}@[\w.-]{{1,64}}:{_NO_PORT}([^\s/@?#\"'<>`\\]{{1,256}})@(?=[A-Za-z0-9\[$_])",
     ),
-    Shape("url-password", "://", r"://(?=[A-Za-z_-]{0,40}[0-9])([A-Za-z0-9_.-]{16,256}+)@(?=[A-Za-z0-9])"),
+    *_behind("url-password", "://", r"(?=[A-Za-z_-]{0,40}[0-9])([A-Za-z0-9_.-]{16,256}+)@(?=[A-Za-z0-9])"),
     *(Shape("url-password", f"@{net}(", rf":([^\s:@\"'`/]{{1,256}})@{net}\(") for net in ("tcp", "unix")),
-    Shape("url-password", "thin:", r"thin:[^/\s@]{1,64}/([^@\s]{1,128})@"),
-    Shape("password", ":5432:", r":5432:[^:\s]{1,64}:[^:\s]{1,64}:([^\s:]{1,128})"),
+    *_behind("url-password", "thin:", r"[^/\s@]{1,64}/([^@\s]{1,128})@"),
+    *_behind("password", ":5432:", r"[^:\s]{1,64}:[^:\s]{1,64}:([^\s:]{1,128})"),
     Shape(
         "password-hash",
         "$",
         r"\$(?:2[abxy]?|[156]|y|7|gy|md5|sha1|apr1|argon2(?:id|i|d)|scrypt|pbkdf2(?:-sha[0-9]{1,3})?)"
         r"\$[A-Za-z0-9./+=,$-]{20,}+",
     ),
-    *(
-        Shape(
-            "mnemonic",
-            mark,
-            rf"{mark}\W{{1,12}}(?:is\W{{1,4}}|[^\n:：]{{1,100}}[:：]\s{{0,4}})?"
-            r"((?:[a-z]{3,8}[ ,\n]{1,3}){11,23}[a-z]{3,8})",
-        )
-        for mark in ("mnemonic", "phrase", "seed", "12 words", "24 words", "助记词")  # BIP 39: 12 to 24 short words
+    *_behind(
+        "mnemonic",  # BIP 39: 12 to 24 short words
+        "mnemonic|phrase|seed|12 words|24 words|助记词",
+        r"\W{1,12}(?:is\W{1,4}|[^\n:：]{1,100}[:：]\s{0,4})?((?:[a-z]{3,8}[ ,\n]{1,3}){11,23}[a-z]{3,8})",
     ),
-    Shape(
+    *_behind(
         "password",
         'variable "',
-        rf'variable "[^"\n]{{0,60}}{_NAMED}"'
-        r'\s{0,8}\{[^{}]{0,400}?\bdefault\s{0,16}=\s{0,8}"([^"\n]{4,256})"',
+        rf'[^"\n]{{0,60}}{_NAMED}"\s{{0,8}}\{{[^{{}}]{{0,400}}?\bdefault\s{{0,16}}=\s{{0,8}}"([^"\n]{{4,256}})"',
     ),
     # bob:…@host
     Shape(
@@ -174,214 +182,163 @@ PLACES = (
         r"(?<![A-Za-z0-9_./:@-])[A-Za-z][\w.-]{0,63}+:(?=[^\s@]{0,128}[0-9!#$%^&*+=?~|])(?=[^\s@]{0,128}[A-Za-z])"
         r"([^\s:/\"'`]{6,128})@(?=[a-z][\w-]{0,62}(?:\.[\w-]{1,63}){1,6}|[0-9]{1,3}(?:\.[0-9]{1,3}){3})",
     ),
-    # The name is beside: in another column, on the line above, behind the user, or in a later call.
-    *(
-        Shape(
-            "password",
-            mark,
-            rf"{mark}\w{{0,24}}(?i:value)[ ]?=[ ]?'([^'\n]{{4,256}})'\s{{1,24}}(?i:where)\s[^'\n]{{1,60}}"
-            rf"'[^'\n]{{0,60}}(?i:{_NAMED})'",
-        )
-        for mark in ("SET ", "set ")
+    # The name is beside: in another column, on the line above, or in a later call.
+    *_behind(
+        "password",
+        "SET |set ",
+        r"\w{0,24}(?i:value)[ ]?=[ ]?'([^'\n]{4,256})'\s{1,24}(?i:where)\s[^'\n]{1,60}"
+        rf"'[^'\n]{{0,60}}(?i:{_NAMED})'",
     ),
     *(
-        Shape(kind, mark, rf"{mark}s?\r?\n[ \t]{{1,8}}[^\r\n]{{1,200}}?input_value='([^'\n]{{4,256}})'")
-        for kind, mark in (("password", "assword"), ("password", "assphrase"), ("secret", "ecret"), ("token", "oken"))
+        shape
+        for kind, marks in (("password", "assword|assphrase"), ("secret", "ecret"), ("token", "oken"))
+        for shape in _behind(kind, marks, r"s?\r?\n[ \t]{1,8}[^\r\n]{1,200}?input_value='([^'\n]{4,256})'")
     ),
-    *(
-        Shape(
-            "password",
-            mark,
-            rf"{mark}[ \t]{{1,4}}[\w.@-]{{1,64}}[ \t]{{1,4}}(?:密码|密碼|口令)[ \t]{{1,4}}"
-            rf"(?=[A-Za-z_.-]{{0,64}}[0-9!@#$%^&*])([^\s,;，；、。{CJK}]{{4,128}})",
-        )
-        for mark in ("账号", "帐号", "账户", "用户名", "用户")
-    ),
-    *(
-        Shape(
-            "password",
-            mark,
-            rf"{mark}(\w{{1,32}}) = (?:[\w.]{{1,24}}\(|\[)?[\"'](?!(?i:pass))([^\"'\n]{{1,64}}"
-            rf"(?:[\"'],[ ]?[\"'][^\"'\n]{{0,64}}){{0,16}}+)[\"'][^{{}}]{{1,200}}?(?:set|with)_?[Pp]assword\(\1\)",
-        )
-        for mark in ("String ", "const ", "let ", "var ")
+    *_behind(
+        "password",
+        "String |const |let |var ",
+        r"(\w{1,32}) = (?:[\w.]{1,24}\(|\[)?[\"'](?!(?i:pass))([^\"'\n]{1,64}(?:[\"'],[ ]?[\"'][^\"'\n]{0,64}){0,16}+)"
+        r"[\"'][^{}]{1,200}?(?:set|with)_?[Pp]assword\(\1\)",
     ),
     # Headers
-    *_header("uthorization"),
-    *_header("UTHORIZATION"),
-    Shape("authorization", "earer ", r"earer (?=[A-Za-z_-]{0,60}[0-9])([A-Za-z0-9._~+/=-]{16,}+)"),
-    Shape("authorization", "Basic ", r"Basic (?=[A-Za-z+/]{0,40}[0-9=])([A-Za-z0-9+/]{12,}+={0,2})"),
-    Shape(
+    *_behind("authorization", "uthorization|UTHORIZATION", rf"{_OPENING}{_SCHEME}[ \t]{{1,16}}{_CREDENTIAL}"),
+    *_behind(
+        "authorization",
+        "uthorization|UTHORIZATION",
+        rf"{_OPENING}(?:Digest|AWS4-[A-Z0-9-]{{4,20}})[ \t]([^\r\n]{{8,}}+)",
+    ),
+    *_behind("authorization", "earer ", r"(?=[A-Za-z_-]{0,60}[0-9])([A-Za-z0-9._~+/=-]{16,}+)"),
+    *_behind("authorization", "Basic ", r"(?=[A-Za-z+/]{0,40}[0-9=])([A-Za-z0-9+/]{12,}+={0,2})"),
+    *_behind(
         "cookie",
         "ookie",
-        r"ookie[\"']?[ \t]{0,4}[:=,][ \t]{0,4}[\"'`]?(?=[\w.-]{1,80}=[^=\s])"
+        r"[\"']?[ \t]{0,4}[:=,][ \t]{0,4}[\"'`]?(?=[\w.-]{1,80}=[^=\s])"
         r"(?=[^\r\n]{0,2000}?=(?<!omain=)(?=[^;\s]{0,64}[0-9])(?=[^;\s]{0,64}[A-Za-z])[^;\s]{6})([^\r\n\"'`\\]{4,}+)",
     ),
     # Commands
-    _login("curl", "-u|--user|-U|--proxy-user"),
-    _login("http", "-a|--auth"),
-    _option("curl", "-b[ \t]?|--cookie[ =]", "cookie"),
-    _option("mysql", r"-p(?=[^\s-])"),
-    _option("mariadb", r"-p(?=[^\s-])"),
-    _option("mongo", "-p[ =]?"),
-    _option("sshpass", "-p[ =]?"),
-    _option("redis-cli", "-a[ =]?"),
-    _option("login", "-p[ =]?"),
-    _option("ldap", "-w[ =]?"),
-    _option("7z", r"-p(?=[^\s-])"),
-    _option("zip", "-P[ =]?"),
-    _option("sqlcmd", "-P[ =]?"),
-    _option("bcp", "-P[ =]?"),
-    # Any command that takes a user and then a password, which is no number as a port is.
     *(
-        Shape(
-            "password",
-            user,
-            rf"{user}[ =]?{_WORD}[ \t](?:{_ON})?(?:-p|-P|-w|--pass)[ =]?[\"']?"
-            r"(?=[^\s\"':/]{0,64}[0-9!@#$%^&*])(?=[^\s\"':/]{0,64}[A-Za-z])([^\s\"':/]{4,128})",
+        shape
+        for command, option in (("curl", "-u|--user|-U|--proxy-user"), ("http", "-a|--auth"))
+        for shape in _behind(
+            "password", command, rf"{_ON}(?:{option})[ \t=]?[\"']?[^\s:\"']{{0,128}}:([^\s\"'{CJK}]{{1,256}})"
         )
-        for user in (" -u", " -U", " -D", " --user", " --username")
     ),
-    Shape("password", "lftp", rf"lftp{_ON}(?:-u|--user)[ =]?[^\s,]{{1,64}},{_ARGUMENT}"),
-    Shape("password", "sqlplus", r"sqlplus[ \t]{1,8}(?:-\S{1,8}[ \t]{1,8}){0,3}[^\s/@]{1,64}/([^\s@/]{1,128})@?"),
-    _option("snmp", r"-c[ ]?(?!public\b|private\b)"),
-    _option("snmp", r"community[ ](?!public\b|private\b)"),
-    Shape("password", "username ", r"username \S{1,64} (?:privilege \d{1,2} )?(?:password|secret) [0-9] (\S{4,128})"),
     *(
-        _option(command, "(?:--body|-b|--value|--data|--secret-string|-v)[ =]?", "secret")
-        for command in ("secret set", "secrets set", "secret create", "put-parameter", "put-secret-value")
+        shape
+        for kind, option, commands in _OPTIONS
+        for shape in _behind(kind, commands, rf"{_ON}(?:{option}){_ARGUMENT}")
     ),
-    _option("encrypt_string", "", "secret"),
-    _option("smbclient", r"-U[ \t]?[^\s%]{1,64}%"),
-    _option("htpasswd", r"-[a-zA-Z]{0,4}b[a-zA-Z]{0,4}[ \t]{1,16}\S{1,200}[ \t]{1,16}\S{1,64}[ \t]{1,16}"),
-    _option("ssh-keygen", "-[NP][ ]?"),
-    _option("openssl", "-k[ ]"),
-    _option("usermod", "(?:-p|--password)[ =]?"),
-    *(
-        Shape("token", command, rf"{command}{_ON}(?:-t|--token)[ =]?[\"']?([0-9a-fA-F-]{{32,36}})(?![\w-])")
-        for command in ("codecov", "codacy")  # a UUID or 32 digits
+    # Any command that takes a user and then a password, which is no number as a port is.
+    *_behind(
+        "password",
+        " -u| -U| -D| --user| --username",
+        rf"[ =]?{_WORD}[ \t](?:{_ON})?(?:-p|-P|-w|--pass)[ =]?[\"']?"
+        r"(?=[^\s\"':/]{0,64}[0-9!@#$%^&*])(?=[^\s\"':/]{0,64}[A-Za-z])([^\s\"':/]{4,128})",
     ),
-    Shape(
+    *_behind("password", "lftp", rf"{_ON}(?:-u|--user)[ =]?[^\s,]{{1,64}},{_ARGUMENT}"),
+    *_behind("password", "sqlplus", r"[ \t]{1,8}(?:-\S{1,8}[ \t]{1,8}){0,3}[^\s/@]{1,64}/([^\s@/]{1,128})@?"),
+    *_behind("password", "username ", r"\S{1,64} (?:privilege \d{1,2} )?(?:password|secret) [0-9] (\S{4,128})"),
+    # a UUID or 32 digits
+    *_behind("token", "codecov|codacy", rf"{_ON}(?:-t|--token)[ =]?[\"']?([0-9a-fA-F-]{{32,36}})(?![\w-])"),
+    *_behind(
         "password",
         "passphrase for ",
-        r"passphrase for (?:key )?['\"]?[^\s'\":]{1,200}['\"]?:[ \t]{1,4}"
-        r"(\S{4,128}|[a-z]{2,12}(?: [a-z0-9]{2,12}){2,8})(?=[ \t]{0,8}(?:[\r\n]|\Z))",
+        r"(?:key )?['\"]?[^\s'\":]{1,200}['\"]?:[ \t]{1,4}(\S{4,128}|[a-z]{2,12}(?: [a-z0-9]{2,12}){2,8})"
+        r"(?=[ \t]{0,8}(?:[\r\n]|\Z))",
     ),
-    *(_option(command, "<<<[ ]?") for command in ("cryptsetup", "kinit", "passwd", "sudo", "gpg", "read -s")),
-    Shape(
+    *_behind(
         "password",
         "openssl passwd",
-        r"openssl passwd(?:[ \t]{1,4}-(?:salt[ \t]{1,4}\S{1,40}|[\w-]{1,20})){0,6}+[ \t]{1,4}(?!-)" + _ARGUMENT,
+        rf"(?:[ \t]{{1,4}}-(?:salt[ \t]{{1,4}}\S{{1,40}}|[\w-]{{1,20}})){{0,6}}+[ \t]{{1,4}}(?!-){_ARGUMENT}",
     ),
-    Shape("password", "wpa_passphrase", rf"wpa_passphrase[ \t]{{1,8}}{_WORD}[ \t]{{1,8}}{_ARGUMENT}"),
+    *_behind("password", "wpa_passphrase", rf"[ \t]{{1,8}}{_WORD}[ \t]{{1,8}}{_ARGUMENT}"),
     *(
-        Shape("password", mark, rf"{mark}{front}[ \t]{{1,8}}(?![/*]){_ARGUMENT}{behind}")
-        for mark, front, behind in (
+        shape
+        for mark, front, end in (
             ("net user", rf"[ \t]{{1,8}}{_WORD}", ""),
             ("net use ", rf"[^\n]{{0,200}}?/(?i:u|user):{_WORD}", ""),
             ("net use ", rf"[^\n]{{0,24}}?\\\\{_WORD}", r"[ \t]{1,8}/(?i:u|user):"),
         )
+        for shape in _behind("password", mark, rf"{front}[ \t]{{1,8}}(?![/*]){_ARGUMENT}{end}")
     ),
+    *_behind("password", "PASSWORD FOR|password for", r" [^=\n]{1,120}=[ \t]{0,8}(?:PASSWORD\()?'([^'\n]{1,256})'"),
     *(
-        Shape("password", mark, rf"{mark} [^=\n]{{1,120}}=[ \t]{{0,8}}(?:PASSWORD\()?'([^'\n]{{1,256}})'")
-        for mark in ("PASSWORD FOR", "password for")
-    ),
-    *(
-        Shape(
+        shape
+        for kind, marks, first in (
+            ("password", "ogin(|asicAuth(|asic_auth(|igestAuth(|auth=(|auth = (", _WORD),
+            ("secret", "createHmac(|pgp_sym_encrypt(", _WORD),
+            ("secret", "jwt.sign(|jwt.encode(|pgp_sym_decrypt(", r"[^\"'\n]{1,80}"),
+        )
+        for shape in _behind(
             kind,
-            mark,
-            rf"{re.escape(mark)}{first},[ ]?(?:Some\()?[\"'](?!(?i:your|pass(?:word)?[\"']))([^\"'\n]{{4,128}})[\"']",
-        )
-        for kind, mark, first in (
-            ("password", "ogin(", _WORD),
-            *(("password", mark, _WORD) for mark in ("asicAuth(", "asic_auth(", "igestAuth(", "auth=(", "auth = (")),
-            ("secret", "createHmac(", _WORD),
-            *(("secret", f"jwt.{call}(", r"[^\"'\n]{1,80}") for call in ("sign", "encode")),
-            ("secret", "pgp_sym_encrypt(", _WORD),
-            ("secret", "pgp_sym_decrypt(", r"[^\"'\n]{1,80}"),
+            marks,
+            rf"{first},[ ]?(?:Some\()?[\"'](?!(?i:your|pass(?:word)?[\"']))([^\"'\n]{{4,128}})[\"']",
         )
     ),
-    *(
-        Shape("secret", mark, rf"{re.escape(mark)}b?[\"']([^\"'\n]{{4,128}})[\"'],")
-        for mark in ("hmac.new(", "hashpw(", "hash_password(", "password_hash(")
-    ),
+    *_behind("secret", "hmac.new(|hashpw(|hash_password(|password_hash(", r"b?[\"']([^\"'\n]{4,128})[\"'],"),
     # connect(…, "app", "…"): the last text of a call that logs in, connects or makes a user.
-    Shape(
+    *_behind(
         "password",
         "(",
-        rf"\((?i:{any_of(*(rf'(?<={end}.)' for end in _LOGGING_IN))})"
+        rf"(?i:{any_of(*(rf'(?<={end}.)' for end in _LOGGING_IN))})"
         rf"(?:\s{{0,24}}(?:{_WORD}),){{1,3}}\s{{0,24}}[\"']"
         r"(?=[^\s\"']{0,64}[0-9!#$%^&*])(?=[^\s\"']{0,64}[A-Z])(?=[^\s\"']{0,64}[a-z])"
         r"([^\s\"'/:()<>]{8,128})[\"']",
     ),
     # What is typed into an app for one-time codes.
-    Shape(
+    *_behind(
         "otp-key",
         " key",
-        r" key[^\n:]{0,60}:\s{0,8}(?=[A-Za-z ]{0,40}[2-7])((?:[A-Za-z2-7]{4} ){3,15}[A-Za-z2-7]{4})(?!\w)",
+        r"[^\n:]{0,60}:\s{0,8}(?=[A-Za-z ]{0,40}[2-7])((?:[A-Za-z2-7]{4} ){3,15}[A-Za-z2-7]{4})(?!\w)",
     ),
     # A login in a directory: Bind("cn=…,dc=…", "…")
-    Shape("password", "dc=", r"dc=[^\"'\n]{1,80}[\"'],[ ]?[\"']([^\"'\n]{4,128})[\"']"),
+    *_behind("password", "dc=", r"[^\"'\n]{1,80}[\"'],[ ]?[\"']([^\"'\n]{4,128})[\"']"),
     # Twilio's client takes an account and then its token.
-    Shape("twilio-key", "AC", r"AC[0-9a-f]{32}[\"']?[,:][ ]?[\"']?([0-9a-f]{32})(?![0-9a-f])"),
+    *_behind("twilio-key", "AC", r"[0-9a-f]{32}[\"']?[,:][ ]?[\"']?([0-9a-f]{32})(?![0-9a-f])"),
     # What expect, pexpect and the like type: one word with a letter and a digit, and the key that ends it.
-    Shape(
+    *_behind(
         "password",
         "send",
-        r"send(?:line)?[ \t(]{1,4}(?:--[ \t])?[\"'](?=[^\s\"']{0,64}[0-9])(?=[^\s\"']{0,64}[A-Za-z])"
+        r"(?:line)?[ \t(]{1,4}(?:--[ \t])?[\"'](?=[^\s\"']{0,64}[0-9])(?=[^\s\"']{0,64}[A-Za-z])"
         r"((?!\$[a-zA-Z{])[^\s\"'/]{6,128}?)\\[rn][\"']",
     ),
-    Shape(
-        "password", "sendline(", r"sendline\([\"'](?=[^\s\"']{0,64}[0-9])(?=[0-9]{0,64}[A-Za-z])([^\s\"'/]{6,128})[\"']"
-    ),
-    Shape(
+    *_behind("password", "sendline(", r"[\"'](?=[^\s\"']{0,64}[0-9])(?=[0-9]{0,64}[A-Za-z])([^\s\"'/]{6,128})[\"']"),
+    *_behind(
         "password",
         "assword",
-        r"assword[^\n]{0,12}[\"'}][^\n]{0,24}\n?[ \t]{0,16}(?:\w{1,16}\.)?(?:exp_)?send(?:line)?[ \t(]{1,4}(?:--[ \t])?"
+        r"[^\n]{0,12}[\"'}][^\n]{0,24}\n?[ \t]{0,16}(?:\w{1,16}\.)?(?:exp_)?send(?:line)?[ \t(]{1,4}(?:--[ \t])?"
         r"[\"']([^\n\"']{4,256}?)(?:\\[rn])?[\"']",
     ),
-    Shape("password", "SecureString", rf"SecureString[ \t]{{1,16}}(?:-String[ \t]{{1,16}})?{_ARGUMENT}"),
-    Shape("password", "-pass", rf"-pass(?:in|out)?[ =]pass:{_ARGUMENT}"),
-    Shape(
+    *_behind("password", "SecureString", rf"[ \t]{{1,16}}(?:-String[ \t]{{1,16}})?{_ARGUMENT}"),
+    *_behind("password", "-pass", rf"(?:in|out)?[ =]pass:{_ARGUMENT}"),
+    *_behind(
         "password",
         "echo",
-        rf"echo[ \t]{{1,16}}(?:-n[ \t]{{1,8}})?{_ARGUMENT}[ \t]{{0,16}}\|[^\n]{{0,80}}?"
+        rf"[ \t]{{1,16}}(?:-n[ \t]{{1,8}})?{_ARGUMENT}[ \t]{{0,16}}\|[^\n]{{0,80}}?"
         r"(?:sudo[ \t]{1,16}-S|-stdin|passwd|--with-token|secrets? |password=/dev/stdin)",
     ),
     # The settings of a network: its name, and then its key.
-    *(
-        Shape(
-            "password",
-            ssid,
-            rf"{ssid}[\"']?[ \t]{{0,4}}[:=][^\n]{{1,64}}[\n,;]\s{{0,16}}[\"']?key[\"']?"
-            rf"[ \t]{{0,4}}[:=][ \t]{{0,4}}{_ARGUMENT}",
-        )
-        for ssid in ("ssid", "SSID")
+    *_behind(
+        "password",
+        "ssid|SSID",
+        rf"[\"']?[ \t]{{0,4}}[:=][^\n]{{1,64}}[\n,;]\s{{0,16}}[\"']?key[\"']?[ \t]{{0,4}}[:=][ \t]{{0,4}}{_ARGUMENT}",
     ),
-    Shape("password", "WiFi.begin(", rf"WiFi\.begin\({_WORD},[ ]?{_ARGUMENT}"),
-    Shape("password", "PRAGMA ", rf"PRAGMA (?:re)?key[ ]?=[ ]?{_ARGUMENT}"),
+    *_behind("password", "WiFi.begin(", rf"{_WORD},[ ]?{_ARGUMENT}"),
+    *_behind("password", "PRAGMA ", rf"(?:re)?key[ ]?=[ ]?{_ARGUMENT}"),
     # A key that the query of a URL gives: `key` in other places is mostly no secret.
     *(Shape("key", mark, rf"{mark}(?<=[?&]{mark})([0-9a-fA-F]{{24,256}})") for mark in ("key=", "appid=")),
-    *(
-        Shape("password", by, rf"{by}[ \t]{{1,16}}['\"]([^'\"\n]{{1,256}})")
-        for by in ("IDENTIFIED BY", "identified by")
-    ),
-    *(
-        Shape("password", by, rf"{by}[ \t]{{1,16}}(?=[A-Za-z_]{{0,30}}[0-9])([\w$#]{{6,64}})")
-        for by in ("IDENTIFIED BY", "identified by")
-    ),
-    Shape("password", "ATTACH ", r"ATTACH [^\n;]{1,200}?\bKEY[ ]{1,4}'([^'\n]{1,256})'"),
-    Shape("secret", "/private-", r"/private-([0-9a-f]{32})/"),  # a calendar's address
-    Shape("password", "PlainAuth(", rf"PlainAuth\((?:{_WORD}|\"\"),[ ]?{_WORD},[ ]?{_ARGUMENT}"),
-    Shape("password", "requirepass", rf"requirepass[ \t]{{1,16}}{_ARGUMENT}"),
-    Shape(
-        "password", "machine", r"machine\s{1,8}\S{1,200}\s{1,8}login\s{1,8}\S{1,200}\s{1,8}password\s{1,8}(\S{1,256})"
-    ),
-    Shape(
+    *_behind("password", "IDENTIFIED BY|identified by", r"[ \t]{1,16}['\"]([^'\"\n]{1,256})"),
+    *_behind("password", "IDENTIFIED BY|identified by", r"[ \t]{1,16}(?=[A-Za-z_]{0,30}[0-9])([\w$#]{6,64})"),
+    *_behind("password", "ATTACH ", r"[^\n;]{1,200}?\bKEY[ ]{1,4}'([^'\n]{1,256})'"),
+    *_behind("secret", "/private-", r"([0-9a-f]{32})/"),  # a calendar's address
+    *_behind("password", "PlainAuth(", rf"(?:{_WORD}|\"\"),[ ]?{_WORD},[ ]?{_ARGUMENT}"),
+    *_behind("password", "requirepass", rf"[ \t]{{1,16}}{_ARGUMENT}"),
+    *_behind("password", "machine", r"\s{1,8}\S{1,200}\s{1,8}login\s{1,8}\S{1,200}\s{1,8}password\s{1,8}(\S{1,256})"),
+    *_behind(
         "secret",
         "--from-literal",
-        rf"--from-literal[= ][\"']?(?!(?i:user(?:name)?|login|email|host)=)[\w.-]{{1,64}}={_ARGUMENT}",
+        rf"[= ][\"']?(?!(?i:user(?:name)?|login|email|host)=)[\w.-]{{1,64}}={_ARGUMENT}",
     ),
-    Shape("password", "alias set", rf"alias set(?:[ \t]{{1,8}}{_WORD}){{3}}[ \t]{{1,8}}{_ARGUMENT}"),  # MinIO's client
-    Shape("secret", "configure set", rf"configure set[ \t]{{1,16}}\w{{1,60}}(?:key|token)[ \t]{{1,16}}{_ARGUMENT}"),
+    *_behind("password", "alias set", rf"(?:[ \t]{{1,8}}{_WORD}){{3}}[ \t]{{1,8}}{_ARGUMENT}"),  # MinIO's client
+    *_behind("secret", "configure set", rf"[ \t]{{1,16}}\w{{1,60}}(?:key|token)[ \t]{{1,16}}{_ARGUMENT}"),
 )

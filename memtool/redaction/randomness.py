@@ -12,11 +12,8 @@ from itertools import pairwise
 from memtool.redaction.views import Finding, compiled
 
 KIND = "random"
-_LEAST = 24  # 16 bytes in base64 and a little: what most makers of tokens draw at least
 _JUDGED = 128  # characters of a long string are enough
 _FRONT = 64  # characters that tell what begins behind them
-_LONGEST_KEY = 4_096
-_LEAST_IN_LINK = 16
 
 # The 230 pairs that make up nine tenths of the words in a few megabytes of Python code and English documentation.
 _COMMON_PAIRS = frozenset(
@@ -31,9 +28,6 @@ _COMMON_PAIRS = frozenset(
     """.split()
 )
 COMMON_SHARE = 0.7  # of the pairs of words 0.9 are common, of random letters 0.34; one random string in 100 is above
-_IN_PARTS = (
-    0.5  # pairs within the parts of a name, for each character; one random string in 200 has as many common ones
-)
 _RUN = r"[A-Za-z0-9+/=_-]{24,}+"
 _PIECE = r"[A-Za-z0-9+/_-]{24,}+=*+"
 # Integrity hashes, C++ symbols, public SSH keys, and the ids of messages, objects and requests.
@@ -77,7 +71,7 @@ def find_random(text: str) -> Iterator[Finding]:
 def find_in_links(text: str) -> Iterator[Finding]:
     """Return what looks drawn at random in the path of a link that logs in: `/reset-password/…`."""
     for found in compiled(_LINK).finditer(text):
-        if looks_random(found[1], _LEAST_IN_LINK) or compiled(_DRAWN).fullmatch(found[1]):
+        if looks_random(found[1], 16) or compiled(_DRAWN).fullmatch(found[1]):
             yield Finding(*found.span(1), KIND)
 
 
@@ -90,15 +84,18 @@ def _behind_host(text: str, found: Finding) -> Finding:
 
 def is_public(text: str, start: int) -> bool:
     """Return whether what is in front of *start* says that no secret begins there."""
-    begin = text.rfind("-----BEGIN ", max(start - _LONGEST_KEY, 0), start)
+    begin = text.rfind("-----BEGIN ", max(start - 4_096, 0), start)
     armour = compiled(_ARMOUR).match(text, begin) if begin >= 0 else None
     return (armour is not None and start < armour.end()) or (
         compiled(_PUBLIC_FRONT).search(text, max(start - _FRONT, 0), start) is not None
     )
 
 
-def looks_random(text: str, least: int = _LEAST) -> bool:
-    """Return whether *text* is made of letters and digits that no person would put together, and is no hash or UUID."""
+def looks_random(text: str, least: int = 24) -> bool:
+    """Return whether *text* is made of letters and digits that no person would put together, and is no hash or UUID.
+
+    16 bytes in base64 and a little are *least* 24 characters: what most makers of tokens draw.
+    """
     if len(text) < least or not text.isascii() or not compiled(_DIGIT).search(text, 0, _JUDGED):
         return False
     rest = compiled(_KNOWN).sub("", text[:_JUDGED])
@@ -109,14 +106,10 @@ def looks_random(text: str, least: int = _LEAST) -> bool:
         return False
     if not has_upper and len(text) < least + 8:  # fewer letters to draw from take more of them
         return False
-    return common_share(rest) < COMMON_SHARE and not _is_name(rest)
-
-
-def _is_name(text: str) -> bool:
-    """Return whether *text* is a name of long parts that are words, such as `KeyDataX509GetKlass`."""
-    parts = " ".join(compiled(_PART).findall(text))
+    parts = " ".join(compiled(_PART).findall(rest))  # a name of long parts that are words: KeyDataX509GetKlass
     pairs = sum(a.isalpha() and b.isalpha() for a, b in pairwise(parts))
-    return pairs >= _IN_PARTS * len(text) and common_share(parts) >= COMMON_SHARE
+    is_name = 2 * pairs >= len(rest) and common_share(parts) >= COMMON_SHARE
+    return common_share(rest) < COMMON_SHARE and not is_name
 
 
 def _random_parts(piece: str, start: int) -> Iterator[Finding]:
@@ -141,7 +134,6 @@ _REST = (
     r"(?P<sign>[ \t]{0,4}\\|=?)[ \t]{0,4}\r?\n[ \t>|│]{0,16}"
     r"(?P<rest>[A-Za-z0-9_~+/.-]{6,256}+={0,2})(?=[\s\"'`,;)}\]│]|\Z)"
 )
-_LEAST_REST, _LEAST_BEHIND_SIGN = 12, 8  # characters
 
 
 def find_rest(text: str, findings: Sequence[Finding]) -> Iterator[Finding]:
@@ -150,16 +142,13 @@ def find_rest(text: str, findings: Sequence[Finding]) -> Iterator[Finding]:
         end = found.end
         for _ in range(16 if found.kind and _is_drawn(text[found.start : end]) else 0):  # lines at most
             rest = compiled(_REST).match(text, end)
-            if rest is None or not _goes_on(rest["rest"], bool(rest["sign"]) or text[end - 1] in "=\\"):
+            if rest is None or not _is_drawn(rest["rest"]):
+                break
+            is_behind_sign = bool(rest["sign"]) or text[end - 1] in "=\\"
+            if not (len(rest["rest"]) >= 8 if is_behind_sign else looks_random(rest["rest"], 12)):
                 break
             yield Finding(*rest.span("rest"), found.kind)
             end = rest.end()
-
-
-def _goes_on(rest: str, is_behind_sign: bool) -> bool:
-    if is_behind_sign:
-        return len(rest) >= _LEAST_BEHIND_SIGN and _is_drawn(rest)
-    return _is_drawn(rest) and looks_random(rest, _LEAST_REST)
 
 
 def _is_drawn(token: str) -> bool:

@@ -46,7 +46,7 @@ _PIN = (
     r"(?:(?-i:(?<![A-Z])P(?:IN|UK)(?![A-Z]))|(?:(?<=\ba )|(?<=\bthe )|(?<=your )|(?<=my ))pin(?![a-z])"
     r"|passcode|geheimzahl)"
 )
-_LONGEST, _ASKED = 64, 200
+_ASKED = 200  # characters of a question, or of an answer
 _PIN_USED = (
     rf"(?i){_PIN}[^\n0-9]{{0,48}}?(?:typed?|enter(?:ed)?|use|press|answer|gib|gebe|tippe|nimm|输入?|用"
     r"|(?:is|ist|es|era)(?= (?:the |die )?[0-9]))[ :：]{0,2}"
@@ -112,7 +112,8 @@ def is_answer(question: str, text: str) -> bool:
     value, question = text.strip(), question[-_ASKED:].rstrip("*_ \n")
     if len(value.split()) > 3:
         return _is_phrase_asked_for(question, value)
-    if len(value.split()) != 1 or len(value) > _LONGEST or not _asks().search(question):
+    asks = rf"(?i)(?:{strong_words()}|{_PIN})[^\n?？]{{0,80}}[?？:：]\Z"
+    if len(value.split()) != 1 or len(value) > 64 or not compiled(asks).search(question):
         return False
     if is_mixed(value) and is_secret(value, PASSWORD, Form.SAID):
         return True
@@ -133,11 +134,8 @@ def _is_one(value: str) -> bool:
     plain = value.lower() if value.istitle() else value
     if secret_of(value) or plain in named_secrets() or is_common(value):
         return False
-    return _is_mixed(value) or (is_secret(plain, PASSWORD, Form.SAID) and not all(map(is_common, value.split("-"))))
-
-
-def _is_mixed(value: str) -> bool:
-    return is_mixed(value) and is_secret(value, PASSWORD, Form.SAID)
+    is_mixed_one = is_mixed(value) and is_secret(value, PASSWORD, Form.SAID)
+    return is_mixed_one or (is_secret(plain, PASSWORD, Form.SAID) and not all(map(is_common, value.split("-"))))
 
 
 def password_words() -> str:
@@ -150,11 +148,6 @@ def password_words() -> str:
 def strong_words() -> str:
     """Return what names a secret in small letters, as alternatives of a pattern."""
     return "|".join([_STRONG, *map(re.escape, words("password_names"))])
-
-
-@cache
-def _asks() -> re.Pattern[str]:
-    return re.compile(rf"(?i)(?:{strong_words()}|{_PIN})[^\n?？]{{0,80}}[?？:：]\Z")
 
 
 @cache
@@ -171,7 +164,6 @@ def _asks_which() -> re.Pattern[str]:
 
 _BESIDE = 160  # characters between the word and the token, which is in the same line or the next one
 _OPENING, _CLOSING = "'([{<*_+:", "')]}>*_.,;:\\"
-_LONGEST_TOKEN = 256  # characters of a token
 _SIGNS = frozenset("!$%^&*")  # which paths and names of branches do not have
 _LOGINS = (
     r"account|credential|log(?:ged|ging)? ?in(?![a-z])|sign ?in(?![a-z])|zugang|anmeld|einlog"
@@ -225,7 +217,7 @@ def _tokens(text: str, pattern: str, cues: list[_Cue]) -> Iterator[tuple[int, in
             core = _core(text, *found.span())
             if place != found.start() and not _is_name(text, *core):
                 yield core
-        place = max(place, last - _LONGEST_TOKEN)  # what is before was read
+        place = max(place, last - 256)  # what is before was read: no token is longer
 
 
 def _is_telling(text: str, start: int, end: int) -> bool:

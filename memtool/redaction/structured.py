@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
 
 from memtool.redaction.names import PASSWORD, Proof, named_secrets, secret_of
 from memtool.redaction.values import Form, is_blank, is_common, is_secret
 from memtool.redaction.views import Finding, compiled
 from memtool.text.languages import words
 
-_MOST_COLUMNS = 24
 _INSERT = r"(?i)insert (?:or \w{1,12} )?into [\w.\"`\[\]]{1,80}\s*\(([^()\n]{1,600})\)\s*values\s*(?=\()"
 _TUPLE = r"\s*,?\s*\(((?:'(?:[^'\n]|'')*+'|[^'()\n]){1,2000}+)\)"
 _SQL_VALUE = r"'((?:[^'\n]|'')*+)'|[^',\s][^',]*+"
@@ -64,7 +62,7 @@ def _in_row(line: str, place: int, head: list[str], separator: str) -> Iterator[
 
 
 def _cells(row: str, separator: str) -> list[str]:
-    parts = re.split(" {2,}", row.strip()) if separator == "  " else row.strip().split(separator, _MOST_COLUMNS)
+    parts = re.split(" {2,}", row.strip()) if separator == "  " else row.strip().split(separator, 24)
     cells = [cell.strip() for cell in parts]
     return cells[1:-1] if separator == "|" and len(cells) > 2 and not cells[0] and not cells[-1] else cells
 
@@ -86,12 +84,7 @@ def _is_value(value: str) -> bool:
 def _mentions_password(text: str) -> bool:
     """Return whether *text* has a word for passwords."""
     lowered = text.lower()
-    return any(name in lowered for name in _names())
-
-
-@cache
-def _names() -> tuple[str, ...]:
-    return ("passw", "passphrase", "passcode", "pwd", "pass", "pw", *words("password_names"))
+    return any(name in lowered for name in ("pass", "pwd", "pw", *words("password_names")))
 
 
 _KIND = r"(?m)^[ \t]*(?:- )?[\"']?kind[\"']?[ \t]{0,4}:[ \t]{0,4}[\"']?Secret[\"']?[ \t]{0,8},?\r?$"

@@ -72,12 +72,7 @@ _OF_SENTENCES = frozenset(
     letters digits code change rule rules check team server service database
     """.split()
 )
-_LONGEST_PLACEHOLDER = 40
-_SHORTEST_IN_PROSE, _SHORTEST_TITLE = 6, 8
-_LONG_FOR_A_WORD = 12
-_LONG_WORD = 10  # too long for the name of a program, so one digit is enough
-_LAST_LATIN = "\u024f"
-_SHORTEST_TELLING, _LONGEST_TELLING = 8, 128
+_SHORTEST_IN_PROSE, _SHORTEST_TELLING, _LONG_WORD = 6, 8, 10
 _SYMBOLS = frozenset("!@#$%^&*+=?~|")
 _DOT = r"(?:\?\.|\.|::|->)"
 _BLANK = any_of(
@@ -152,14 +147,14 @@ def _is_placeholder(value: str) -> bool:
     named = named_secrets()  # a translation: `password: "密码"`
     if not value or is_blank(value) or value.lower() in _no_secret() or value.lower() in named or value[-2:] in named:
         return True
-    if len(value) > _LONGEST_PLACEHOLDER or not compiled(_PLAIN_WORDS).fullmatch(value):
+    if len(value) > 40 or not compiled(_PLAIN_WORDS).fullmatch(value):
         return False
     return all(word.lower() in _no_secret() for word in compiled(_PART).findall(value))
 
 
 def is_telling(value: str) -> bool:
     """Return whether *value* looks like a password by itself: of three classes of characters, in no form of code."""
-    if not _SHORTEST_TELLING <= len(value) <= _LONGEST_TELLING or not value.isascii() or compiled(_PLAIN).search(value):
+    if not _SHORTEST_TELLING <= len(value) <= 128 or not value.isascii() or compiled(_PLAIN).search(value):
         return False
     if is_blank(value) or compiled(_REFERENCE).match(value) or compiled(_CODE).match(value):
         return False
@@ -181,6 +176,7 @@ def is_odd(value: str, *, least: int = 2) -> bool:
     if found := compiled(_NUMBERED).fullmatch(value):
         word, digits = found.groups()
         is_enough = len(digits.lstrip("-.")) >= 2 or (
+            # too long for the name of a program, so one digit is enough
             digits.isdigit() and (least < 2 or (len(word) >= _LONG_WORD and word[1:].islower()))
         )
         return is_enough and len(word) + len(digits) > 5 and not is_common(word)
@@ -234,7 +230,10 @@ def _has_proof(value: str, secret: Secret, form: Form, *, goes_on: bool) -> bool
     if " " in value:
         return form is Form.ENVIRONMENT or _is_passphrase(value, secret)
     if compiled(_PLAIN_WORDS).fullmatch(value):
-        return not _is_a_name(value, secret) and _may_be_a_word(value, secret, form, goes_on=goes_on)
+        # the name of a secret: `confirmPassword`, or `db-credentials` where no password is
+        is_a_name = compiled(_SEVERAL).search(value) is not None and secret_of(value) is not None
+        is_a_name = is_a_name and (secret.kind != "password" or "-" not in value)
+        return not is_a_name and _may_be_a_word(value, secret, form, goes_on=goes_on)
     if form is Form.SAID and secret_of(value) not in {None, PASSWORD, PASSPHRASE}:
         return False
     is_sentence = goes_on and value.isalpha()  # with letters beyond ASCII
@@ -248,23 +247,17 @@ def _is_of_the_language(value: str, form: Form) -> bool:
     return compiled(_CODE).match(value) is not None or compiled(_TYPE_NAME).fullmatch(value) is not None
 
 
-def _is_a_name(value: str, secret: Secret) -> bool:
-    """Return whether *value* is the name of a secret: `confirmPassword`, or `db-credentials` where no password is."""
-    is_one = compiled(_SEVERAL).search(value) is not None and secret_of(value) is not None
-    return is_one and (secret.kind != "password" or "-" not in value)
-
-
 def _may_be_a_word(value: str, secret: Secret, form: Form, *, goes_on: bool) -> bool:
     if form is Form.ENVIRONMENT or (form is Form.LITERAL and secret.proof is Proof.NONE):
         return True
     if form is Form.LITERAL:
-        return len(value) >= _LONG_FOR_A_WORD and (value.isalpha() or common_share(value) < COMMON_SHARE)
+        return len(value) >= 12 and (value.isalpha() or common_share(value) < COMMON_SHARE)
     if form in {Form.BARE, *_SENTENCES} and secret.proof is Proof.NONE and not goes_on and _is_mixed_case(value):
         return True
     # `hunterxyz` may be one; `SecretStr`, and `hashed with bcrypt`, are not.
     is_plain = secret.proof is Proof.NONE and value.islower() and len(value) >= _SHORTEST_IN_PROSE
     if form is Form.SAID and value.istitle() and value.isalpha():
-        is_plain = secret.proof is Proof.NONE and len(value) >= _SHORTEST_TITLE
+        is_plain = secret.proof is Proof.NONE and len(value) >= _SHORTEST_TELLING
         is_plain = is_plain and not is_common(value) and not compiled(_INFLECTED).search(value)
     if form is Form.SAID:
         is_word = value.count("-") < 2  # else it is a passphrase, and no `case-sensitive`
@@ -274,7 +267,7 @@ def _may_be_a_word(value: str, secret: Secret, form: Form, *, goes_on: bool) -> 
 
 def is_mixed(value: str, form: Form = Form.PROSE) -> bool:
     """Return whether *value* has letters, and digits or signs besides."""
-    if form in _SENTENCES and (len(value) < _SHORTEST_IN_PROSE or max(value) > _LAST_LATIN):
+    if form in _SENTENCES and (len(value) < _SHORTEST_IN_PROSE or max(value) > "\u024f"):  # the last Latin letter
         return False
     has_letter = any(character.isalpha() for character in value)
     has_digit = any(character.isdigit() for character in value)

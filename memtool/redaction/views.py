@@ -37,7 +37,6 @@ _LIST = (
 _CONTROLS = {"n": "\n", "r": "\r", "t": "\t", "\n": " ", "\r": " "}
 _ENTITIES = {"&quot;": '"', "&#34;": '"', "&amp;": "&", "&apos;": "'", "&#39;": "'"}
 _GAP = "\n\n\n"  # no name and value span it
-_LONGEST_PLAIN_WORD = 32  # a word without a digit may be a token if it is as long as this
 
 
 @cache
@@ -144,7 +143,7 @@ def long_words(view: View) -> View:
     pieces, starts, shifts, length = [], [], [], 0
     has_digit = re.compile(r"[0-9]|\b[a-z]{2,6}[-_][a-z]{0,24}[A-Z]{1,24}[a-z]{1,24}[A-Z]").search
     for word in re.finditer(_LONG_WORD, view.text):
-        if word.end() - word.start() >= _LONGEST_PLAIN_WORD or has_digit(word[0]):
+        if word.end() - word.start() >= 32 or has_digit(word[0]):  # so long a word without a digit may be a token
             pieces.append(word[0])
             starts.append(length)
             shifts.append(word.start() - length)
