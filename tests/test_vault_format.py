@@ -10,7 +10,7 @@ from pathlib import Path
 
 from memtool.text.languages import labels
 from memtool.vault.daily import listed_entries, listed_sessions, render_daily
-from memtool.vault.facts import RULES, STATUSES, parse_facts
+from memtool.vault.facts import FIELDS, STATUSES, parse_facts
 from memtool.vault.layout import FORMAT
 from memtool.vault.memory import CATEGORIES, KINDS
 from memtool.vault.project_area import match_project
@@ -33,8 +33,8 @@ def test_the_page_is_about_the_format_that_memtool_writes() -> None:
 def test_the_facts_of_the_page_are_valid_and_show_every_field() -> None:
     text = examples("json", '"facts"')
     assert parse_facts(text).problems == ()
-    assert {name for fact in json.loads(text)["facts"] for name in fact} == RULES.keys()
-    for name in (*RULES, *STATUSES, *CATEGORIES):
+    assert {name for fact in json.loads(text)["facts"] for name in fact} == FIELDS.keys()
+    for name in (*FIELDS, *STATUSES, *CATEGORIES):
         assert f"`{name}`" in PAGE
 
 

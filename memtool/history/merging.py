@@ -23,7 +23,7 @@ from memtool.errors import BrokenVaultFile
 from memtool.text.json_places import parse_list
 from memtool.text.merging import Clean, common_lines, lines_of, merge_fields, merge_lines, split_fields, union
 from memtool.vault.daily import DailyItem, DailyParts, put_together, take_apart
-from memtool.vault.facts import NO_FACTS, RULES
+from memtool.vault.facts import FIELDS, NO_FACTS
 from memtool.vault.hand_edits import keep_hand_edits
 from memtool.vault.layout import DAILY, FACTS_FILE, NOTE_SUFFIXES, kind_of
 from memtool.vault.marks import BEGIN, BETWEEN, END, FIRST, GENERATED, GENERATED_END, LAST
@@ -376,7 +376,7 @@ def _in_form(fact: Any) -> Any:  # noqa: ANN401
     """Return *fact* with its fields in the order of the format, unknown ones behind them by name."""
     if not isinstance(fact, dict):
         return fact
-    return {name: fact[name] for name in (*(name for name in RULES if name in fact), *sorted(set(fact) - set(RULES)))}
+    return {name: fact[name] for name in (*(name for name in FIELDS if name in fact), *sorted(set(fact) - set(FIELDS)))}
 
 
 def _order(fact: Any) -> tuple[bool, float, str, str]:  # noqa: ANN401

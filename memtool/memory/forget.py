@@ -166,7 +166,7 @@ def _is_whole(line: GivenLine, text: str) -> bool:
 
 def _fact(path: str, text: str, fact_id: str, asked: Ref) -> Memory:
     file = parse_facts(text, path)
-    for fact in file.memories(path):
+    for fact in file.memories():
         _, first, last = fact.place
         if fact.id == fact_id if fact_id else first <= asked.first and asked.last <= last:
             if not fact.id:

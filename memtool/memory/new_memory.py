@@ -213,7 +213,7 @@ def _statements(vault: Vault, hits: Iterable[Found]) -> Iterator[Memory]:
                 facts[memory.path] = {}
                 with suppress(MemtoolError, OSError):
                     file = parse_facts(vault.read(memory.path)[0], memory.path)
-                    facts[memory.path] = {one.id: one for one in file.memories(memory.path)}
+                    facts[memory.path] = {one.id: one for one in file.memories()}
             if memory.id in facts[memory.path]:
                 yield facts[memory.path][memory.id]
         elif memory.kind in FOLDERS:

@@ -204,7 +204,7 @@ def _write_fact(work: Workspace, memory: NewMemory, ref: str, _project: str) -> 
 
     file = update_facts(work.vault, ref, change)
     written_id = linked[0] if linked else fact_id
-    return next(one for one in file.memories(ref) if one.id == written_id)
+    return next(one for one in file.memories() if one.id == written_id)
 
 
 def _exact_twin(work: Workspace, memory: NewMemory, facts: tuple[Fact, ...]) -> Fact | None:

@@ -3,7 +3,8 @@
 Reading takes what can be read: a field of the wrong kind is reported and left in `extra`, and only a fact without a
 readable statement or status is left out. Writing rewrites the facts that changed and keeps every other byte.
 
-The rules of `facts.schema.json` are checked by hand: jsonschema takes seventy times longer. A test compares the two.
+Each fact is checked quickly, by the types in `FIELDS`; jsonschema, which takes seventy times longer, says by
+`facts.schema.json` what is wrong where that check finds a fault. A test compares the two.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
-from functools import lru_cache
+from functools import cache, lru_cache
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from memtool.errors import BrokenVaultFile, MemtoolError, NoteNotFound, UsageError
@@ -64,25 +66,34 @@ class Fact(NamedTuple):
     extra: Mapping[str, Any] = _NO_FIELDS
 
 
-class Rule(NamedTuple):
-    """The rule of one field: its test, its wording, and the attribute of `Fact` that holds the field."""
-
-    attribute: str
-    wanted: str
-    fits: _Test
-    required: bool = False
-
-
-def faults(fact: Mapping[str, Any]) -> dict[str, str]:
-    """Return a sentence for each field of *fact* that is missing or wrong."""
-    found = {name: f"'{name}' is missing" for name, rule in RULES.items() if rule.required and name not in fact}
+def wrong_fields(fact: Mapping[str, Any]) -> set[str]:
+    """Return the names of the fields of *fact* that are missing or wrong."""
+    wrong = set(_REQUIRED - fact.keys())
     for name, value in fact.items():
-        rule = RULES.get(name)
-        if rule and not (rule.fits(value) or (value is None and not rule.required)):
-            found[name] = f"'{name}' should be {rule.wanted}"
+        if name in FIELDS and not (FIELDS[name](value) or (value is None and name not in _REQUIRED)):
+            wrong.add(name)
     if fact.get("status") == "superseded" and not _is_text(fact.get("supersededBy")):
-        found["supersededBy"] = "'supersededBy' should be the id of a fact"
-    return found
+        wrong.add("supersededBy")
+    return wrong
+
+
+def faults(fact: object) -> list[str]:
+    """Return a sentence for each rule of the schema that *fact* breaks."""
+    if isinstance(fact, dict) and not wrong_fields(fact):
+        return []
+    sentences = set()
+    for error in _validator().iter_errors({"facts": [fact]}):
+        message = error.message if len(error.message) <= 200 else f"{error.message[:200]}…"  # it quotes the value
+        names = [str(step) for step in list(error.absolute_path)[2:]]  # below "facts" and the number of the fact
+        sentences.add(f"'{'.'.join(names)}': {message}" if names else message)
+    return sorted(sentences)
+
+
+@cache
+def _validator() -> Any:  # noqa: ANN401
+    from jsonschema import Draft202012Validator
+
+    return Draft202012Validator(json.loads(Path(__file__).with_name("facts.schema.json").read_text(encoding="utf-8")))
 
 
 def _is_text(value: object) -> bool:
@@ -117,46 +128,40 @@ def _list_of(fits: _Test) -> _Test:
     return lambda value: isinstance(value, list) and all(map(fits, value))
 
 
-RULES = {
-    "id": Rule("id", "text without white space", _is_id, required=True),
-    "fact": Rule("fact", "text", _is_text, required=True),
-    "evidence": Rule("evidence", "text", _is_text, required=True),
-    "timestamp": Rule("timestamp", "a date such as 2026-02-10", _is_date, required=True),
-    "status": Rule("status", f"one of {', '.join(STATUSES)}", STATUSES.__contains__, required=True),
-    "supersededBy": Rule("superseded_by", "the id of a fact", _is_string),
-    "supersedes": Rule("supersedes", "the id of a fact", _is_string),
-    "category": Rule("category", f"one of {', '.join(CATEGORIES)}", tuple(CATEGORIES).__contains__, required=True),
-    "subject": Rule("subject", "text", _is_string),
-    "tags": Rule("tags", "a list of text", _list_of(_is_string)),
-    "source": Rule("source", "text", _is_string),
-    "author": Rule("author", f"one of {', '.join(AUTHORS)}", AUTHORS.__contains__),
-    "confidence": Rule("confidence", "a number from 0 to 1", _is_share),
-    "expires": Rule("expires", "a date such as 2026-02-10", _is_date),
-    "anchors": Rule("anchors", 'a list of {"path": …, "blob": …}', _list_of(_is_anchor)),
-    "spans": Rule("spans", 'a list of {"source": …, "hash": …}', _list_of(_is_span)),
-    "review": Rule("review", "text", _is_string),
-    "domain": Rule("domain", "text", _is_string),
-    "project": Rule("project", "text", _is_string),
-    "summary": Rule("summary", "text", _is_string),
-    "updated": Rule("updated", "a date such as 2026-02-10", _is_date),
-}
+FIELDS: dict[str, _Test] = {
+    "id": _is_id, "fact": _is_text, "evidence": _is_text, "timestamp": _is_date, "status": STATUSES.__contains__,
+    "supersededBy": _is_string, "supersedes": _is_string, "category": tuple(CATEGORIES).__contains__,
+    "subject": _is_string, "tags": _list_of(_is_string), "source": _is_string, "author": AUTHORS.__contains__,
+    "confidence": _is_share, "expires": _is_date, "anchors": _list_of(_is_anchor), "spans": _list_of(_is_span),
+    "review": _is_string, "domain": _is_string, "project": _is_string, "summary": _is_string, "updated": _is_date,
+}  # fmt: skip
+_REQUIRED = frozenset({"id", "fact", "evidence", "timestamp", "status", "category"})
 
 
 class FactFile(NamedTuple):
-    """A parsed `facts.json`. *places* goes with *facts*, one by one; *problems* are sentences for the owner.
+    """The parsed facts file *ref*. *places* goes with *facts*, one by one. Facts that share an id are all here."""
 
-    Facts that share an id are all here, and the id is among the problems.
-    """
-
+    ref: str
     text: str
     facts: tuple[Fact, ...]
     places: tuple[LineRange, ...]
-    problems: tuple[str, ...]
     listed: JsonList  # the same as plain JSON, for writing
 
-    def memories(self, ref: str) -> list[Memory]:
-        """Return the facts as memories in the file *ref*, in their order."""
-        return [memory_of(fact, ref, place) for fact, place in zip(self.facts, self.places, strict=True)]
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """A sentence for each rule that the file breaks, by the schema."""
+        ref, items = self.ref, self.listed.items
+        found = [f"'{ref}' line 1: the list should be in an object, {{\"facts\": […]}}"] if self.listed.is_bare else []
+        ids = [item.value.get("id") for item in items if isinstance(item.value, dict)]
+        found += [f"'{ref}': the id '{fact_id}' is used more than once" for fact_id in _repeated(ids)]
+        for item in items:
+            half = ["it holds half a character (a lone surrogate)"] if _has_half_character(self.text, item) else []
+            found += [f"'{ref}' line {item.place.start_line}: {fault}" for fault in half or faults(item.value)]
+        return tuple(found)
+
+    def memories(self) -> list[Memory]:
+        """Return the facts as memories, in their order."""
+        return [memory_of(fact, self.ref, place) for fact, place in zip(self.facts, self.places, strict=True)]
 
 
 def memory_of(fact: Fact, ref: str, place: LineRange) -> Memory:
@@ -170,7 +175,7 @@ def memory_of(fact: Fact, ref: str, place: LineRange) -> Memory:
 
 @lru_cache(maxsize=8)  # a run reads the same few files again for each of its steps
 def parse_facts(text: str, ref: str = "facts.json") -> FactFile:
-    """Return the facts in *text*, with a sentence for each rule that the file breaks.
+    """Return the facts in *text*, of the file *ref*.
 
     Raises:
         BrokenVaultFile: the text is not JSON, or holds no list of facts.
@@ -180,17 +185,12 @@ def parse_facts(text: str, ref: str = "facts.json") -> FactFile:
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
         raise BrokenVaultFile(f"'{ref}' is not a list of facts in JSON: {error.msg} ({where})") from None
-    problems = [f"'{ref}' line 1: the list should be in an object, {{\"facts\": […]}}"] if listed.is_bare else []
-    ids = [item.value.get("id") for item in listed.items if isinstance(item.value, dict)]
-    problems += [f"'{ref}': the id '{fact_id}' is used more than once" for fact_id in _repeated(ids)]
     facts, places = [], []
     for item in listed.items:
-        fact, found = _read(text, item)
-        problems += [f"'{ref}' line {item.place.start_line}: {fault}" for fault in found]
-        if fact is not None:
+        if fact := _read(text, item):
             facts.append(fact)
             places.append(item.place)
-    return FactFile(text, tuple(facts), tuple(places), tuple(problems), listed)
+    return FactFile(ref, text, tuple(facts), tuple(places), listed)
 
 
 def render_facts(facts: Sequence[Fact], onto: FactFile | None = None) -> str:
@@ -317,43 +317,46 @@ def _repeated(ids: Sequence[object]) -> list[str]:
     return [fact_id for fact_id, count in counts.items() if count > 1]
 
 
-def _read(text: str, item: JsonItem) -> tuple[Fact | None, list[str]]:
-    if not isinstance(item.value, dict):
-        return None, ["a fact should be an object"]
-    if found := _half_characters(text, item):
-        return None, found
-    wrong = faults(item.value)
+def _read(text: str, item: JsonItem) -> Fact | None:
+    """Return the fact that *item* is; None without a statement or a status that can be read."""
+    if not isinstance(item.value, dict) or _has_half_character(text, item):
+        return None
+    wrong = wrong_fields(item.value)
     known: dict[str, Any] = {}
     extra: dict[str, Any] = {}
     for name, value in item.value.items():
-        if name not in RULES or name in wrong:
+        if name not in FIELDS or name in wrong:
             extra[name] = value
         elif value is not None:
-            known[RULES[name].attribute] = tuple(value) if isinstance(value, list) else value
+            known[_attribute(name)] = tuple(value) if isinstance(value, list) else value
     # A status that this memtool does not know could mean that the fact holds no longer.
-    is_readable = "fact" in known and "status" not in extra
-    return Fact(**known, extra=extra) if is_readable else None, list(wrong.values())
+    return Fact(**known, extra=extra) if "fact" in known and "status" not in extra else None
 
 
-def _half_characters(text: str, item: JsonItem) -> list[str]:
-    r"""Return a fault if *item* holds a lone surrogate such as `\ud800`, which no file and no index can hold."""
+def _attribute(name: str) -> str:
+    """Return the attribute of `Fact` that holds the field *name*."""
+    return "superseded_by" if name == "supersededBy" else name
+
+
+def _has_half_character(text: str, item: JsonItem) -> bool:
+    r"""Return whether *item* holds a lone surrogate such as `\ud800`, which no file and no index can hold."""
     if _SURROGATE_ESCAPE.search(text, item.place.start, item.place.end):
         try:
             json.dumps(item.value, ensure_ascii=False).encode("utf-8")
         except UnicodeEncodeError:
-            return ["it holds half a character (a lone surrogate)"]
-    return []
+            return True
+    return False
 
 
 def fields_of(fact: Fact) -> dict[str, Any]:
     """Return *fact* as the object that a file holds."""
-    values = {name: getattr(fact, rule.attribute) for name, rule in RULES.items()}
+    values = {name: getattr(fact, _attribute(name)) for name in FIELDS}
     known = {
         name: list(value) if isinstance(value, tuple) else value
         for name, value in values.items()
         # A field that could not be read stays what it was, unless it was set since.
         if value not in ("", (), None)
-        and (name not in fact.extra or value != Fact._field_defaults.get(RULES[name].attribute))
+        and (name not in fact.extra or value != Fact._field_defaults.get(_attribute(name)))
     }
     return known | {name: value for name, value in fact.extra.items() if name not in known}
 
@@ -405,9 +408,9 @@ def _refuse_new_faults(before: Sequence[Fact], after: Sequence[Fact]) -> None:
         old = before[number] if number < len(before) else None
         if fact == old:
             continue
-        known = faults(fields_of(old)) if old else {}
-        for name, fault in faults(fields_of(fact)).items():
-            if fault != known.get(name):
+        known = faults(fields_of(old)) if old else []
+        for fault in faults(fields_of(fact)):
+            if fault not in known:
                 hint = "docs/vault-format.md says what a fact holds."
                 raise UsageError(f"the fact '{fact.id}' is not valid: {fault}", hint=hint)
     for fact_id in _repeated([fact.id for fact in after]):

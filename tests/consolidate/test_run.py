@@ -509,9 +509,9 @@ def test_facts_of_another_tool_are_complained_of_in_their_lines(work: Workspace)
     path.write_text(f'{{"facts": [\n{{"id": "f-1", "fact": "端口是 9000", {said}}},\n{{"fact": "no id", {said}}}\n]}}')
     found = [(finding.kind, finding.id, finding.line, finding.sentence) for finding in verify(work)]
     assert found == [
-        ("broken", "f-1", 2, "'category' is missing"),
-        ("broken", "", 3, "'id' is missing"),
-        ("broken", "", 3, "'category' is missing"),
+        ("broken", "f-1", 2, "'category' is a required property"),
+        ("broken", "", 3, "'category' is a required property"),
+        ("broken", "", 3, "'id' is a required property"),
     ]
 
 

@@ -16,8 +16,8 @@ from jsonschema import Draft202012Validator
 import memtool.vault.facts as facts_module
 from memtool.errors import BrokenVaultFile, MemtoolError, NoteNotFound, OutsideVault, UsageError
 from memtool.vault.facts import (
+    FIELDS,
     NO_FACTS,
-    RULES,
     STATUSES,
     Fact,
     add,
@@ -30,6 +30,7 @@ from memtool.vault.facts import (
     supersede_by,
     update_facts,
     without,
+    wrong_fields,
 )
 from memtool.vault.memory import CATEGORIES
 
@@ -91,7 +92,7 @@ def test_every_field_of_the_format_has_a_place_in_a_fact() -> None:
         "summary": "令牌",
         "updated": "2026-02-10T14:30:00+08:00",
     }
-    assert full.keys() == RULES.keys() == SCHEMA["$defs"]["fact"]["properties"].keys()
+    assert full.keys() == FIELDS.keys() == SCHEMA["$defs"]["fact"]["properties"].keys()
     (fact,) = parse_facts(in_file(full)).facts
     assert (fact.tags, fact.confidence, fact.anchors, fact.extra) == (("auth", "令牌"), 0.9, tuple(anchors), {})
     assert (fact.spans, fact.review, fact.domain) == (tuple(spans), "auth.ts has changed since", "auth")
@@ -101,9 +102,9 @@ def test_every_field_of_the_format_has_a_place_in_a_fact() -> None:
 def test_one_bad_fact_does_not_hide_the_others() -> None:
     file = parse_facts(in_file(RAW, "no object", {"id": "b"}, RAW | {"id": "c", "status": "future"}, RAW | {"id": "d"}))
     assert [fact.id for fact in file.facts] == ["fact-001", "d"]
-    assert any("should be an object" in problem for problem in file.problems)
-    assert any("'fact' is missing" in problem for problem in file.problems)
-    assert any("'status' should be one of active" in problem for problem in file.problems)
+    assert any("is not of type 'object'" in problem for problem in file.problems)
+    assert any("'fact' is a required property" in problem for problem in file.problems)
+    assert any("'status': 'future' is not one of" in problem for problem in file.problems)
 
 
 def test_a_field_of_the_wrong_kind_is_reported_and_the_fact_is_still_read() -> None:
@@ -111,7 +112,7 @@ def test_a_field_of_the_wrong_kind_is_reported_and_the_fact_is_still_read() -> N
     (fact,) = file.facts
     assert (fact.category, fact.tags, fact.confidence) == ("general", (), None)
     assert fact.extra == {"category": "milestone", "tags": "auth", "confidence": True}
-    assert file.problems[0].startswith("'x/facts.json' line 1: 'category' should be one of identity")
+    assert file.problems[0].startswith("'x/facts.json' line 1: 'category': 'milestone' is not one of")
 
 
 def test_facts_that_share_an_id_are_all_there_and_reported() -> None:
@@ -120,11 +121,11 @@ def test_facts_that_share_an_id_are_all_there_and_reported() -> None:
     assert file.problems == ("'facts.json': the id 'fact-001' is used more than once",)
 
 
-@pytest.mark.parametrize("name", sorted(RULES))
+@pytest.mark.parametrize("name", sorted(FIELDS))
 @pytest.mark.parametrize("value", [[], {}, [[]], 1.5])
 def test_a_field_of_any_type_is_a_problem_and_no_crash(name: str, value: object) -> None:
     file = parse_facts(in_file(RAW | {name: value}))
-    assert len(file.problems) <= 1
+    assert all(name in problem for problem in file.problems)
 
 
 @pytest.mark.parametrize(
@@ -232,10 +233,10 @@ doubtful = (
 
 @st.composite
 def raw_facts(draw: st.DrawFn) -> dict[str, Any]:
-    fact = {name: draw(valid_values.get(name, st.just("text"))) for name in RULES}
-    for name in draw(st.lists(st.sampled_from([*RULES, "unknown"]), max_size=2)):
+    fact = {name: draw(valid_values.get(name, st.just("text"))) for name in FIELDS}
+    for name in draw(st.lists(st.sampled_from([*FIELDS, "unknown"]), max_size=2)):
         fact[name] = draw(doubtful)
-    for name in draw(st.lists(st.sampled_from(list(RULES)), max_size=2)):
+    for name in draw(st.lists(st.sampled_from(list(FIELDS)), max_size=2)):
         fact.pop(name, None)
     return fact
 
@@ -243,16 +244,23 @@ def raw_facts(draw: st.DrawFn) -> dict[str, Any]:
 @pytest.mark.slow
 @given(raw_facts() | json_values)
 def test_the_hand_checks_and_the_schema_agree(item: Any) -> None:
-    problems = parse_facts(in_file(item)).problems
-    has_faults = not Draft202012Validator(SCHEMA).is_valid({"facts": [item]}) or "half a character" in str(problems)
-    assert bool(problems) == has_faults
+    is_valid = Draft202012Validator(SCHEMA).is_valid({"facts": [item]})
+    assert (isinstance(item, dict) and not wrong_fields(item)) == is_valid
 
 
-def test_a_fault_names_the_field_and_quotes_nothing() -> None:
-    assert parse_facts(in_file(RAW | {"anchors": [{"path": 5}], "summary": ["x" * 100_000]})).problems == (
-        "'facts.json' line 1: 'anchors' should be a list of {\"path\": …, \"blob\": …}",
-        "'facts.json' line 1: 'summary' should be text",
+def test_reading_does_not_import_jsonschema() -> None:
+    code = (
+        "import sys; from memtool.vault.facts import parse_facts; "
+        f"parse_facts({in_file(RAW, {'id': 1})!r}); sys.exit('jsonschema' in sys.modules)"
     )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_the_schema_says_which_field_is_wrong_and_quotes_little() -> None:
+    (problem,) = parse_facts(in_file(RAW | {"anchors": [{"path": 5}]})).problems
+    assert problem.startswith("'facts.json' line 1: 'anchors.0.path': 5 is not of type")
+    (problem,) = parse_facts(in_file(RAW | {"category": "x" * 100_000})).problems
+    assert len(problem) < 300
 
 
 # The life of a fact
