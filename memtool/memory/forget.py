@@ -30,8 +30,8 @@ from memtool.vault.forgotten import forget_item, statement_of
 from memtool.vault.layout import is_archived, is_facts_file, is_outside, kind_of, project_of, projects_of
 from memtool.vault.memory import ASKED, FACT, KINDS, NOTE, SESSION, SUMMARY, TITLE, TODO, Location, Memory
 from memtool.vault.note import Note, parse_note
+from memtool.vault.old_sessions import is_old
 from memtool.vault.reading import Ref, with_lines
-from memtool.vault.session_text import is_old
 from memtool.vault.sessions import lines_of
 from memtool.vault.todos import drop_todo, find_todos, remove_todo
 from memtool.workspace import Workspace

@@ -14,8 +14,16 @@ from memtool.text.lines import one_line, shortened
 from memtool.text.similarity import is_said, words
 from memtool.text.statements import sentences
 from memtool.vault.memory import ASKED, SUMMARY, TITLE, signed_by
-from memtool.vault.session_parts import NoteBlock, NoteItem, items_in, split_session, with_items, with_parts
-from memtool.vault.session_text import read_line, read_statement
+from memtool.vault.session_text import (
+    NoteBlock,
+    NoteItem,
+    items_in,
+    read_line,
+    read_statement,
+    split_session,
+    with_items,
+    with_parts,
+)
 from memtool.vault.sessions import in_form_of_today, lines_of
 
 _MOST_HASHES, _LEAST_HASHES = 12, 4  # of the words of what was forgotten; by fewer it is not known in other words

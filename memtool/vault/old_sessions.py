@@ -16,6 +16,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
+from memtool.text.frontmatter import split_front_matter
 from memtool.text.languages import all_labels
 from memtool.vault.memory import (
     AGENT,
@@ -32,7 +33,7 @@ from memtool.vault.memory import (
     Line,
     signed_by,
 )  # fmt: skip
-from memtool.vault.session_text import author_of_prompt, body_lines, one_of
+from memtool.vault.session_text import author_of_prompt, joined_lines, names_of_labels, one_of, quoted_lines
 
 _ROLES = {"decisions": DECISION, "rules": RULE, "done": "", "commands": COMMAND, "open": OPEN}
 _KINDS = {
@@ -47,6 +48,17 @@ _PARTS = (
     ("section", r"\d+\. \*\*([^*]+)\*\*[:：] *(.*)"),
     ("bullet", r"\s+()- (.*)"),
 )
+
+
+def is_old(text: str) -> bool:
+    """Return whether *text* is a session's note of an earlier version, or a part of one."""
+    if "**" not in text and not text.startswith("   - "):
+        return False
+    if any(match[1].strip().casefold() in names_of_labels() for match in re.finditer(r"(?m)^## (.+)", text)):
+        return False
+    labels = (re.match(r"(?:\d+\. |- )\*\*([^*]+)\*\*[:：]", line) for line in text.split("\n") if "**" in line)
+    known = {word for words in all_labels("session").values() for word in words}
+    return text.startswith("   - ") or any(match and match[1] in known for match in labels)
 
 
 def read_old_line(line: str) -> tuple[str, str, str]:
@@ -68,7 +80,9 @@ def old_parts(text: str) -> Iterator[tuple[str, Line]]:
     """Give the parts of a session's note of an earlier version as `sessions` names them, in the order of its lines."""
     section = "key_points" if text.startswith((" ", "\t")) else ""  # where most lines are
     is_titled = False
-    for number, line in body_lines(text):
+    lines = text.removeprefix("\ufeff").split("\n")
+    start = split_front_matter("\n".join(line.rstrip("\r") for line in lines))[1] - 1
+    for number, line in joined_lines(lines[start:], quoted_lines(lines)[start:], start + 1):
         part, name, value = read_old_line(line)
         if part == "section":
             section = name

@@ -26,13 +26,15 @@ from memtool.vault.memory import (
     USER,
     Line as Line,  # noqa: PLC0414  (readers of notes find it here)
 )
-from memtool.vault.session_parts import NoteBlock, body_blocks, said_lines
+from memtool.vault.old_sessions import is_old, old_parts, read_old_line
 from memtool.vault.session_text import (
     SECTIONS,
+    NoteBlock,
     author_of_prompt,
+    body_blocks,
     bullet_in,
     escaped_line,
-    is_old,
+    joined_lines,
     labelled,
     names_of_labels,
     one_of,
@@ -259,8 +261,6 @@ def _done(lines: Iterable[Line], names: Mapping[str, str]) -> Iterator[str]:
 def _parts(text: str, heading: str = "") -> Iterator[tuple[str, Line]]:
     """Give the parts of a session's note with their names, in the order of its lines."""
     if is_old(text):
-        from memtool.vault.old_sessions import old_parts  # few notes are
-
         yield from old_parts(text)
         return
     above = 0
@@ -281,7 +281,7 @@ def _parts(text: str, heading: str = "") -> Iterator[tuple[str, Line]]:
 def _statements(section: NoteBlock, above: int) -> Iterator[tuple[str, Line]]:
     """Give the statements of a *section*, numbered without the lines *above*; those below a prompt know it."""
     prompt = ""
-    for number, line in said_lines(section):
+    for number, line in joined_lines(section.lines, quoted_lines(section.lines), section.number):
         is_below = line[:1] in (" ", "\t")
         if value := bullet_in(line):
             asked = prompt if is_below else ""
@@ -312,8 +312,6 @@ def in_form_of_today(text: str) -> str:
 
 def _own_lines(lines: Sequence[str]) -> Iterator[str]:
     """Give the lines of a note of an earlier version that are no part of its format, and the empty ones between."""
-    from memtool.vault.old_sessions import read_old_line
-
     is_open = is_titled = False  # whether a section goes on
     for line, is_quoted in zip(lines, quoted_lines(lines), strict=True):
         part, name, _ = ("", "", "") if is_quoted else read_old_line(line.rstrip())

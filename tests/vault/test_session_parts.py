@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, strategies as st
 from notes import text_of
 
-from memtool.vault.session_parts import NoteBlock, items_in, split_session, with_items
+from memtool.vault.session_text import NoteBlock, items_in, split_session, with_items
 
 NOTE = text_of("x", project="shop", updated="2026-02-10 14:30", title="login", findings=("a", "b"), files=("c.ts",))
 
