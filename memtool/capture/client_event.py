@@ -115,23 +115,19 @@ def sweep(event: ClientEvent) -> None:
     """Let a worker look for sessions that were not captured."""
     from memtool.capture.queue import SWEEP, Job
 
-    transcript = event.text("transcript_path")
-    folder = _folder_to_sweep(Path(transcript), event) if transcript else None
+    transcript, folder = Path(event.text("transcript_path")), None
+    if event.text("transcript_path"):
+        folder = transcript.parent if event.this_project else transcript.parent.parent
+    if folder and event.client:
+        from memtool.capture.transcript.forms import form_of_client
+
+        form = form_of_client(event.client)
+        # a transcript of ours lies in one folder with all those of its vault
+        folder = form.root_of(transcript, this_project=event.this_project) if form.module else transcript.parent
     if folder:
         session_id, now = event.text("session_id"), time.time()
         job = Job(SWEEP, str(folder), event=event.name, besides=session_id, queued_at=now, client=event.client)
         _put(event, job)
-
-
-def _folder_to_sweep(transcript: Path, event: ClientEvent) -> Path | None:
-    if event.client:
-        from memtool.capture.transcript.forms import form_of_client
-
-        form = form_of_client(event.client)
-        if not form.module:  # it is a transcript of ours: those of one vault are in one folder
-            return transcript.parent
-        return form.root_of(transcript, this_project=event.this_project)
-    return transcript.parent if event.this_project else transcript.parent.parent
 
 
 def _put(event: ClientEvent, job: Job) -> None:

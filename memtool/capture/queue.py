@@ -180,11 +180,10 @@ def only_worker(vault: Vault, patience: float = limits.WORKER_LOCK_SECONDS) -> I
     start no other, and leave its job to it.
     """
     with ExitStack() as held:
-        try:
+        alone = False
+        with suppress(Busy):
             held.enter_context(vault.lock("worker", timeout=patience))
             alone = True
-        except Busy:
-            alone = False
         yield alone
 
 

@@ -57,7 +57,7 @@ def mend(vault: Vault, left: CutOff) -> None:
         repository = own_repository(vault.root)
         if repository is None:
             return
-        for path in _left_by_git(vault.root):
+        for path in _locks_of_git(vault.root):
             with suppress(OSError):
                 if path.lstat().st_mtime >= left.at - limits.CLOCK:
                     path.unlink()
@@ -77,12 +77,10 @@ def _inside(left: CutOff) -> list[str]:
     return [ref for ref in inside if ref not in planned]
 
 
-def _left_by_git(root: Path) -> Iterator[Path]:
+def _locks_of_git(root: Path) -> Iterator[Path]:
     repository = root / ".git"
     if not repository.is_symlink():
-        yield from repository.glob("*.lock")
-        yield from (Path(folder, name) for folder, _, names in os.walk(repository / "refs") for name in names
-                    if name.endswith(".lock"))  # fmt: skip
+        yield from (*repository.glob("*.lock"), *(repository / "refs").glob("**/*.lock"))
     yield from root.glob(".merge_file_*")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -131,7 +131,11 @@ def _keep_history(vault: Vault, template: dict[str, str], announce: Callable[[st
 def _commit(
     vault: Vault, template: dict[str, str], announce: Callable[[str], None], *, is_new: bool
 ) -> tuple[bool, list[str]]:
-    ours = [ref for ref, text in template.items() if _is_unchanged(vault.root / ref, text)]
+    ours = []
+    for ref, text in template.items():
+        with suppress(OSError):
+            path = vault.root / ref
+            ours += [ref] * (not path.is_symlink() and files.read_content(path) == text.encode("utf-8"))
     unfinished = vault.state_path / _UNFINISHED
     if is_new:
         try:
@@ -147,24 +151,13 @@ def _commit(
         announce(f"committing the {len(notes):,} notes that are here to the vault's history, which may take minutes")
     committed = commit(vault.root, [*template, *notes], "Make a vault", timeout=None)
     unfinished.unlink()
-    return bool(committed), _say(notes, set(tell(vault.root, "ls-files", "-z").split("\0")))
-
-
-def _say(notes: Sequence[str], committed: set[str]) -> list[str]:
-    saved = len(set(notes) & committed)
+    saved = len(set(notes) & set(tell(vault.root, "ls-files", "-z").split("\0")))
     notices = [f"the first commit also holds the notes that were here ({saved}), but no attachments"] if saved else []
     if saved < len(notes):
         notices.append(
             f"git ignores or cannot read some notes ({len(notes) - saved}), so changes to them cannot be undone"
         )
-    return notices
-
-
-def _is_unchanged(path: Path, text: str) -> bool:
-    try:
-        return not path.is_symlink() and files.read_content(path) == text.encode("utf-8")
-    except OSError:
-        return False
+    return bool(committed), notices
 
 
 def _notes(root: Path) -> list[str]:

@@ -35,18 +35,18 @@ def probe(program: Program, client: str = "") -> Probe:
 
     A failure is tried once more: the machine may be busy.
     """
-    first = _probe(program, client)
-    return _probe(program, client) if first.fault else first
-
-
-def _probe(program: Program, client: str) -> Probe:
-    try:
-        with tempfile.TemporaryDirectory(prefix="memtool-probe-", ignore_cleanup_errors=True) as folder:
-            return _tried(program, Path(folder), client, settings.environment())
-    except subprocess.TimeoutExpired:
-        return Probe("it does not answer", PATIENCE * 1000)
-    except (OSError, ValueError) as error:
-        return Probe(f"it cannot be run: {error}", 0)
+    found = Probe("", 0)
+    for _ in range(2):
+        try:
+            with tempfile.TemporaryDirectory(prefix="memtool-probe-", ignore_cleanup_errors=True) as folder:
+                found = _tried(program, Path(folder), client, settings.environment())
+        except subprocess.TimeoutExpired:
+            found = Probe("it does not answer", PATIENCE * 1000)
+        except (OSError, ValueError) as error:
+            found = Probe(f"it cannot be run: {error}", 0)
+        if not found.fault:
+            break
+    return found
 
 
 def edit_event(client: str, file: Path) -> dict[str, object]:

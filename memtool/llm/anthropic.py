@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING
 from memtool.errors import ProviderFailed, ProviderMissing
 from memtool.http import Endpoint, endpoint, refusal, unreachable, within
 from memtool.installation import how_to_add
-from memtool.llm import Answer, OutOfTime, Request, Wasted
+from memtool.llm import MAX_ANSWER, Answer, OutOfTime, Request, Wasted
 from memtool.settings import Keys
 from memtool.settings.sections import ModelSettings
 from memtool.settings.text_providers import VENDORS
 from memtool.text.lines import tokens_in
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import httpx2
     from anthropic import APIError
     from anthropic.types import Message
 
@@ -61,15 +64,21 @@ class AnthropicApi:
         return self._answer(message, request)
 
     def _ask(self, request: Request, timeout: float) -> Message:
+        import httpx2
         from anthropic import Anthropic
 
-        from memtool.llm import bounded
-
+        http_client = httpx2.Client(
+            trust_env=not self._to.is_local,  # proxies
+            follow_redirects=False,
+            timeout=timeout,
+            headers={"Accept-Encoding": "identity"},  # what is small when packed may be huge
+            event_hooks={"response": [_bound]},
+        )
         with Anthropic(
             api_key=self._to.key,
             base_url=self._base_url,
             max_retries=0,  # `memtool.llm.chain` repeats what is worth repeating, within the time there is
-            http_client=bounded.client(use_proxies=not self._to.is_local, timeout=timeout),
+            http_client=http_client,
         ) as client:
             return client.messages.create(
                 model=self._model,
@@ -104,6 +113,31 @@ class AnthropicApi:
 
     def _nonsense(self, request: Request) -> Wasted:
         return Wasted(f"{self._to.host} answered with something that is no message", request.tokens)
+
+
+def _bound(response: httpx2.Response) -> None:
+    """Let at most MAX_ANSWER bytes of *response* be read: the SDK reads all that comes."""
+    import httpx2
+
+    class Bounded(httpx2.SyncByteStream):
+        def __init__(self, stream: httpx2.SyncByteStream) -> None:
+            self._stream = stream
+
+        def __iter__(self) -> Iterator[bytes]:
+            total = 0
+            for block in self._stream:
+                total += len(block)
+                if total > MAX_ANSWER:
+                    raise httpx2.ReadError("the answer is longer than memtool reads")
+                yield block
+
+        def close(self) -> None:
+            self._stream.close()
+
+    if response.headers.get("content-encoding", "identity") != "identity":
+        raise httpx2.DecodingError("the answer is compressed, which was not asked for")
+    if isinstance(response.stream, httpx2.SyncByteStream):
+        response.stream = Bounded(response.stream)
 
 
 def _said(error: APIError) -> str:

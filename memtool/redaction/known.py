@@ -154,20 +154,15 @@ def _read(found: re.Match[str]) -> str:
     if found.lastgroup == "quotes":
         return "'"
     if found.lastgroup == "html":
-        return _NAMED.get(escape[1:-1]) or _character(escape[2:-1])
+        if escape[1] != "#":
+            return _NAMED[escape[1:-1]]
+        number = escape[2:-1]
+        code = int(number[1:], 16) if number[0] in "xX" else int(number)
+        return chr(code) if code <= sys.maxunicode else ""
     if found.lastgroup == "code":
-        return (
-            bytes(escape, "ascii")
-            .decode("unicode_escape")
-            .encode("utf-16", "surrogatepass")
-            .decode("utf-16", "replace")
-        )
+        units = bytes(escape, "ascii").decode("unicode_escape").encode("utf-16", "surrogatepass")
+        return units.decode("utf-16", "replace")
     return escape[1:]
-
-
-def _character(number: str) -> str:
-    code = int(number[1:], 16) if number[0] in "xX" else int(number)
-    return chr(code) if code <= sys.maxunicode else ""
 
 
 def _decodings(run: str) -> Iterator[str]:

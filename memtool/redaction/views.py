@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -33,6 +33,12 @@ _QUOTED = r"[\"'][^\"'\n]{0,64}[\"']"
 _LIST = (
     r"(?:[\"'][^\"'\n]{0,3}[\"']\.join\(|implode\([^,\n]{2,5},[ ]?|strings\.Join\((?:\[\]string)?)?[\[({]\s{0,24}"
     rf"(?P<items>{_QUOTED}(?:,\s{{0,24}}{_QUOTED}){{1,16}}+)(?=,?\s{{0,24}}[\])}}](?P<behind>\.join\()?)"
+)
+# Escapes of code, where a line end matters only before what may be the beginning of a secret or of its name; of URLs
+# and HTML; full-width characters, those that are not seen, and colours of a terminal.
+_SPELLINGS = (
+    r"\\(?:u00[0-7][0-9a-fA-F]|x[2-7][0-9a-fA-F]|[\"'/\\]|[nrt](?=[A-Za-z0-9_-])|\r?\n)|%[2-7][0-9a-fA-F]"
+    rf"|&(?:quot|amp|apos|#34|#39);|[{_WIDE}]++|[{_UNSEEN}]++|\x1b\[[0-9;]{{0,16}}[A-Za-z]"
 )
 _CONTROLS = {"n": "\n", "r": "\r", "t": "\t", "\n": " ", "\r": " "}
 _ENTITIES = {"&quot;": '"', "&#34;": '"', "&amp;": "&", "&apos;": "'", "&#39;": "'"}
@@ -107,7 +113,7 @@ def spelled_out(view: View) -> View | None:
     """
     if not re.search(_SUSPECT, view.text):
         return None
-    changes = sorted(change for pattern, read in _spellings() for change in _changes(pattern, read, view.text))
+    changes = [Replacement(*found.span(), _spelled(found[0])) for found in re.finditer(_SPELLINGS, view.text)]
     if all(change.new == "\\" for change in changes):  # a backslash that stands for itself hides nothing
         return None
     return view.changed(sorted([*changes, *_far_lines(changes, view.text)]))
@@ -173,39 +179,15 @@ def _far_lines(changes: list[Replacement], text: str) -> Iterator[Replacement]:
                 yield Replacement(first, last, _GAP)
 
 
-def _changes(pattern: re.Pattern[str], read: Callable[[str], str], text: str) -> Iterator[Replacement]:
-    for found in pattern.finditer(text):
-        yield Replacement(found.start(), found.end(), read(found[0]))
-
-
-def _hexadecimal(escape: str) -> str:
-    return chr(int(escape[-2:], 16))
-
-
-def _escaped(escape: str) -> str:
-    return _hexadecimal(escape) if escape[1] in "ux" else _CONTROLS.get(escape[1], escape[1])
-
-
-def _narrow(characters: str) -> str:
-    return "".join(chr(ord(character) - 0xFEE0) for character in characters)
-
-
-def _nothing(_: str) -> str:
-    return ""
-
-
-@cache
-def _spellings() -> tuple[tuple[re.Pattern[str], Callable[[str], str]], ...]:
-    # A line end matters only before what may be the beginning of a secret or of its name.
-    letters = r"\\(?:u00[0-7][0-9a-fA-F]|x[2-7][0-9a-fA-F]|[\"'/\\]|[nrt](?=[A-Za-z0-9_-])|\r?\n)"
-    return (
-        (re.compile(letters), _escaped),
-        (re.compile(r"%[2-7][0-9a-fA-F]"), _hexadecimal),
-        (re.compile(r"&(?:quot|amp|apos|#34|#39);"), _ENTITIES.__getitem__),
-        (re.compile(rf"[{_WIDE}]++"), _narrow),
-        (re.compile(rf"[{_UNSEEN}]++"), _nothing),
-        (re.compile(r"\x1b\[[0-9;]{0,16}[A-Za-z]"), _nothing),
-    )
+def _spelled(escape: str) -> str:
+    """Return what *escape*, a match of `_SPELLINGS`, spells."""
+    if escape[0] == "%" or escape[:2] in {"\\u", "\\x"}:
+        return chr(int(escape[-2:], 16))
+    if escape[0] == "\\":
+        return _CONTROLS.get(escape[1], escape[1])
+    if escape[0] == "&":
+        return _ENTITIES[escape]
+    return "".join(chr(ord(each) - 0xFEE0) for each in escape) if re.match(f"[{_WIDE}]", escape) else ""
 
 
 class Finding(NamedTuple):

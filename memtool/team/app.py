@@ -108,9 +108,13 @@ def _add_service_calls(app: FastAPI, service: TeamService, life: Life) -> None:
         openapi_extra=example({"vaults": [{"name": "shop", "synced_at": 1_763_900_000, "waiting": 0, "problem": ""}]}),
     )
     def vaults() -> dict[str, Any]:
-        kept = [service.keeper.kept[name] for name in service.vaults_of(service.asking.token)]
-        rows = ((one.clone.name, round(one.synced_at), one.waiting, one.problem) for one in kept)
-        return {"vaults": [dict(zip(("name", "synced_at", "waiting", "problem"), row, strict=True)) for row in rows]}
+        kept = {name: service.keeper.kept[name] for name in service.vaults_of(service.asking.token)}
+        return {
+            "vaults": [
+                {"name": name, "synced_at": round(one.synced_at), "waiting": one.waiting, "problem": one.problem}
+                for name, one in kept.items()
+            ]
+        }
 
 
 def _add_memory_calls(app: FastAPI, service: TeamService) -> None:
@@ -208,25 +212,24 @@ def standing_parts(service: TeamService, vault: str, project: str) -> list[dict[
     parts = remembered(work, project, wanted._replace(kinds=kinds), with_memory=False)
     if token.projects:
         parts = list(_shown(work, parts))
-    return [_fields_of(part) for part in fit(parts, min(wanted.session_tokens, MOST_TOKENS))]
+    found = []
+    for part in fit(parts, min(wanted.session_tokens, MOST_TOKENS)):
+        lines = [{"text": line.text, "said": line.said, "place": line.ref, "where": line.where} for line in part.lines]
+        found.append({"kind": part.kind, "title": part.title, "path": part.path, "lines": lines})
+    return found
 
 
 def _shown(work: Workspace, parts: Sequence[BlockPart]) -> Iterator[BlockPart]:
     """Give *parts* with the lines that the database shows to this token: files hold all projects."""
-    shown = shown_memories(work, {_path_of(line) for part in parts for line in part.lines})
+
+    def path_of(line: BlockLine) -> str:
+        return line.ref.partition(":")[0]
+
+    shown = shown_memories(work, {path_of(line) for part in parts for line in part.lines})
     for part in parts:
-        lines = (line for line in part.lines if (_path_of(line), line.key.partition("#")[2]) in shown)
+        lines = (line for line in part.lines if (path_of(line), line.key.partition("#")[2]) in shown)
         if kept := tuple(lines):
             yield part._replace(levels=(kept,))
-
-
-def _path_of(line: BlockLine) -> str:
-    return line.ref.partition(":")[0]
-
-
-def _fields_of(part: BlockPart) -> dict[str, Any]:
-    lines = [{"text": line.text, "said": line.said, "place": line.ref, "where": line.where} for line in part.lines]
-    return {"kind": part.kind, "title": part.title, "path": part.path, "lines": lines}
 
 
 def _apart(hit: Found) -> tuple[str, Found]:

@@ -148,11 +148,7 @@ def waiting(clone: Clone) -> int:
 
 
 def check_size(root: Path, ref: str, max_bytes: int) -> None:
-    """Refuse a commit whose files are too many, or too large together.
-
-    Raises:
-        RefusedRemote: see above.
-    """
+    """Raise a `RefusedRemote` for a commit whose files are too many, or too large together."""
     listed = tell(root, "ls-tree", "-r", "-z", "-l", "--full-tree", ref, timeout=120.0).split("\0")[:-1]
     sizes = [row.partition("\t")[0].rsplit(" ", 1)[-1] for row in listed]
     total = sum(int(size) for size in sizes if size.isdigit())  # a submodule has none

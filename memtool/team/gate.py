@@ -150,11 +150,7 @@ class TeamGate:
             self._asked -= 1
 
     async def _keep_to_projects(self, token: Token, method: str, path: str, body: bytes) -> None:
-        """Refuse what a token of some projects may not ask: what it finds, the database keeps to them.
-
-        Raises:
-            Refusal, NoteNotFound: see above.
-        """
+        """Refuse what a token of some projects may not ask: what it finds, the database keeps to them."""
         if path.startswith(_MEMORY) and method in ("GET", "PUT", "DELETE"):
             await self._in_thread(self._service.check_memory, path.removeprefix(_MEMORY))
         elif f"{method} {path}" not in _WITH_PROJECTS:
@@ -221,11 +217,7 @@ def _tool(body: bytes) -> str:
 
 
 def _check(token: Token, path: str, *, wrote: bool) -> None:
-    """Refuse what the scopes of *token* do not cover.
-
-    Raises:
-        Refusal: see above.
-    """
+    """Refuse what the scopes of *token* do not cover, by a `Refusal`."""
     needed = METRICS if path == METRICS_PATH else WRITE if wrote else READ
     if needed not in token.scopes and not (needed == READ and WRITE in token.scopes):
         raise Refusal(403, f"your token has no scope '{needed}'", "Ask the operator of the service for another token.")

@@ -132,12 +132,7 @@ class TeamService:
             raise DatabaseUnavailable("the database is away, or all its connections are in use", hint=hint) from None
 
     def recognise(self, text: str) -> Token:
-        """Return the token that *text* is.
-
-        Raises:
-            NoToken: it is none that is good now.
-            DatabaseUnavailable: the database cannot be asked now.
-        """
+        """Return the token that *text* is; it raises as `tokens.recognised` and `database` do."""
         with self.database() as db:
             return recognised(db, text, self.clock())
 
@@ -199,12 +194,9 @@ class TeamService:
         return work._replace(settings=settings_module.load(None, work.environ))
 
     def check_memory(self, memory_id: str) -> None:
-        """Refuse a memory of a project that the token is not for, as if there were none.
+        """Raise `NoteNotFound` for a memory of a project that the token is not for, as if there were none.
 
         The files hold all projects, so the database is asked whether it shows that memory to this token.
-
-        Raises:
-            NoteNotFound: see above.
         """
         work = self.open_workspace()
         try:

@@ -80,11 +80,6 @@ class TranscriptForm(NamedTuple):
     mark: re.Pattern[bytes]
     module: str = ""
 
-    @property
-    def is_named_by_its_file(self) -> bool:
-        """Whether the name of the file is the session's id."""
-        return not self.module
-
     def records(self, transcript: Transcript) -> Iterator[Record]:
         """Give the records of *transcript* as Claude Code would have written them."""
         if not self.module:
@@ -99,10 +94,7 @@ class TranscriptForm(NamedTuple):
         1970, are left out.
         """
         find: _Find = import_module(self.module).sessions if self.module else _sessions_of_claude_code
-        newest: dict[str, KeptSession] = {}
-        for kept in find(root, since):
-            if kept.changed_at > newest.setdefault(kept.session_id, kept).changed_at:
-                newest[kept.session_id] = kept
+        newest = {kept.session_id: kept for kept in sorted(find(root, since), key=lambda kept: kept.changed_at)}
         return list(newest.values())
 
     def root_of(self, transcript: Path, *, this_project: bool) -> Path | None:
@@ -153,7 +145,7 @@ def check_transcript(path: Path) -> str:
             file.seek(0)
             for record in form.records(Transcript(path, file, tally)):
                 if record.get("sessionId") and text_at(record, "type") in _KINDS:
-                    return path.stem if form.is_named_by_its_file else text_at(record, "sessionId")
+                    return text_at(record, "sessionId") if form.module else path.stem
         except OSError as error:
             raise TranscriptUnreadable(path, error.strerror or "it cannot be read") from None
     if not tally.size:

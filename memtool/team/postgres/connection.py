@@ -84,11 +84,7 @@ class Database:
             yield db
 
     def check(self) -> None:
-        """Refuse a vault that the request may not see.
-
-        Raises:
-            OnlyReading: see above.
-        """
+        """Raise `OnlyReading` for a vault that the request may not see."""
         allowed = reach.get()
         if allowed and self.vault not in allowed.vaults:
             raise OnlyReading("your token is not for this vault")
