@@ -90,9 +90,12 @@ def _chosen(turn: Turn, number: int) -> Iterator[Line]:
 def _said(turns: Sequence[Turn], at: int) -> Iterator[Line]:
     """Give what the user decided, demanded or put off with what they typed."""
     turn, before = turns[at], turns[at - 1] if at else Turn()
-    if turn.pasted or _DOCUMENT.search(turn.typed) or width(turn.typed) > _LONGEST_TYPED:
-        return
     typed, is_held = own_words(turn), _is_held(turns, at)
+    if turn.pasted or _DOCUMENT.search(turn.typed) or width(turn.typed) > _LONGEST_TYPED:
+        first = turn.typed.strip().split("\n", 1)[0]
+        if is_held and taken(first, before.said):
+            yield Line(_answer(first, before.said, decides=False), DECISION, USER, at + 1)
+        return
     if any(map(is_question, sentences(typed))):
         return  # what is beside a question explains or leads to it
     own = [
@@ -146,10 +149,15 @@ def _own(typed: str) -> Iterator[tuple[str, str]]:
         if re.search(r"[:：]\s*…", bare):
             return  # what comes next is somebody else's
         role = next((role for role, kind in _KINDS.items() if _matches(kind, bare)), "")
-        if role == DECISION and len(telling_words(bare)) < (_AGREED if starts_with("consent", bare) else _NAMED):
+        if role == DECISION and _weight(bare) < (_AGREED if starts_with("consent", bare) else _NAMED):
             continue  # "OK, not bad.", "Yes, let's follow your advice."
         if role and width(text) <= _WIDEST and not _is_aside(bare):
             yield role, text
+
+
+def _weight(text: str) -> int:
+    """Return how many words of *text* tell what it is about."""
+    return len(telling_words(text) - word_set("function") - word_set("consent"))
 
 
 def _matches(kind: str, text: str) -> bool:
@@ -167,6 +175,8 @@ def _answer(typed: str, message: str, *, decides: bool) -> str:
     if options := taken(typed, message):
         told = "; ".join(f"{label} = {text}" if len(options) > 1 else text for label, text in options.items())
         return f"“{shortened(typed, _WIDEST_ANSWER)}” → {told}"
+    if offered(message) and starts_with("consent", first) and _weight(typed) >= _TELLING:
+        return f"“{typed}”" if width(typed) <= _WIDEST_ANSWER and not decides else ""  # one of them in their own words
     asked = _asked(typed, first, message, decides=decides) if width(typed) <= _WIDEST_ANSWER else ""
     return f"{shortened(asked, _WIDEST_QUESTION)} → “{shortened(typed, _WIDEST_ANSWER)}”" if asked else ""
 
@@ -202,21 +212,22 @@ def _replaces(old: Line, new: Line, turns: Sequence[Turn]) -> bool:
 
 def offered(message: str) -> dict[str, str]:
     """Return the options in the agent's *message* by their labels; of several lists with the same labels the last."""
-    found: dict[str, str] = {}
+    lists: list[dict[str, str]] = [{}]
     lines = (part for line in message.splitlines() for part in _NEXT.split(line[: limits.OPTION_LINE]) if part)
     for match in filter(None, (_OPTION.match(plain(line)[0]) for line in lines)):
         label = _DIGITS.get(match[1], match[1].upper())
-        if label in ("1", "A") and label in found:
-            found.clear()
+        if label in ("1", "A") and label in lists[-1]:
+            lists.append({})
         if text := shortened(match[2].rstrip(" :：,，;；"), limits.OPTION):
-            found[label] = text
-    return dict(list(found.items())[: limits.OPTIONS]) if len(found) > 1 else {}
+            lists[-1][label] = text
+    found = next((each for each in reversed(lists) if len(each) > 1), {})
+    return dict(list(found.items())[: limits.OPTIONS])
 
 
 def taken(typed: str, message: str) -> dict[str, str]:
     """Return the options of the agent's *message* that the user takes with the first sentence of what was *typed*."""
-    options = offered(message) if width(typed) <= _WIDEST else {}
     first = re.split(r"(?<=[.!?])\s+|(?<=[。！？])|\n", typed.strip())[0]
+    options = offered(message) if width(first) <= _WIDEST else {}
     if not options or is_question(first):
         return {}
     matches = [match for match in _TAKEN.finditer(first) if match.start() == 0 or not match[0].islower()]

@@ -17,14 +17,12 @@ from memtool.capture.outcomes import contradicts, telling_words
 from memtool.capture.turns import FileEdit, Turn
 from memtool.text.languages import begins_with, gives_order
 from memtool.text.lines import cut, shortened, width
-from memtool.text.similarity import is_said, words
 from memtool.text.statements import statements
 from memtool.vault.memory import AGENT, FIX
 from memtool.vault.sessions import Line
 
-_WIDEST, _WIDEST_SAID = 80, 220  # columns of a command, an error or a line; of what was said
-_MOST = 3  # sentences that say what was changed
-_LEAST, _ANNOUNCED = 0.5, 0.6  # value of such a sentence; factor of one that announces
+_WIDEST, _WIDEST_SAID = 80, 240  # columns of a command, an error or a line; of what was said
+_LEAST = 0.5  # value of a sentence that says what was changed
 _NAMES = re.compile(r"[A-Za-z_$][\w$]*(?:(?:[./-]|::)+[\w$]+)*")
 _IS_NAME = re.compile(r"_|[./:]\w|[a-z][A-Z]|\d")  # in what is rather the name of something than a word
 _Place: TypeAlias = tuple[int, int]  # of a command: the number of its turn, and its own in that
@@ -94,23 +92,27 @@ def _messages(turns: Sequence[Turn], since: _Place, until: _Place) -> Iterator[s
 
 
 def _said(messages: Iterable[str], about: str) -> str:
-    """Return the sentences of *messages* that say best what was wrong or changed; none if they name nothing of it."""
-    told = [each.text.rstrip(":：") for message in messages for each in statements(message)]
-    late = [1 + at / len(told) for at in range(len(told))]
-    values = {at: late[at] * value for at, text in enumerate(told) if (value := _value(text, about)) >= _LEAST}
-    best: list[int] = []
-    for at in sorted(values, key=lambda at: -values[at])[:_MOST]:
-        is_new = not is_said(words(told[at]), [words(told[other]) for other in best])
-        if is_new and width(" ".join(told[other] for other in [*best, at])) <= _WIDEST_SAID:
-            best.append(at)
-    return " ".join(told[at] for at in sorted(best)).replace(" → ", " -> ")
+    """Return the sentences of that one of *messages* that says best what was wrong or changed; of equal ones the last.
+
+    None if it names nothing of it. What the agent is about to look at says neither.
+    """
+    best, found = _LEAST, ""
+    for message in messages:
+        told = [each.text.rstrip(":：") for each in statements(message)]
+        values = {text: _value(text, about) for text in told}
+        if max(values.values(), default=0.0) >= best:
+            best, kept = max(values.values()), list[str]()
+            for text in sorted(values, key=lambda text: -values[text]):
+                if values[text] >= _LEAST and width(" ".join([*kept, text])) <= _WIDEST_SAID:
+                    kept.append(text)
+            found = " ".join(sorted(kept, key=told.index))
+    return found.replace(" → ", " -> ")
 
 
 def _value(text: str, about: str) -> float:
-    if text.endswith(("?", "？")):
+    if text.endswith(("?", "？")) or begins_with("announcement", text):
         return 0.0
-    value = len(_names(text) & _names(about)) + 0.5 * len(telling_words(text) & telling_words(about))
-    return value * (_ANNOUNCED if begins_with("announcement", text) else 1.0)
+    return len(_names(text) & _names(about)) + 0.5 * len(telling_words(text) & telling_words(about))
 
 
 def _names(text: str) -> frozenset[str]:

@@ -21,7 +21,7 @@ from memtool.history.mending import locked
 from memtool.history.repository import get_own_repository
 from memtool.history.syncing import Remote
 from memtool.history.uncommitted import note_uncommitted
-from memtool.text.languages import word_set
+from memtool.text.languages import without_openings, word_set
 from memtool.text.scripts import is_unspaced
 from memtool.text.statements import prose
 from memtool.vault.daily import DailyItem, DailyParts, put_together, take_apart
@@ -33,14 +33,13 @@ from memtool.vault.session_names import FOLDER, find_moved, note_of, session_at,
 from memtool.vault.sessions import is_as_written
 from memtool.workspace import Workspace
 
-_MOST_WORDS, _LONGEST, _LONGEST_UNSPACED = 5, 44, 12  # words; characters; characters of a script without spaces
+_LONGEST, _LONGEST_UNSPACED = 44, 12  # characters; those of a script without spaces
 _CLAUSES = re.compile(r"(?<=[.!?;:,])\s+|\n+|[。！？；：，、…]+")
 _LINK = re.compile(r"\w+://\S+|<[^>]*>")
 _PATH = re.compile(r"@?(?:[\w.~-]*[/\\])+([\w.-]+)")
 _WORD = re.compile(r"[a-z0-9]+(?:[._+-][a-z0-9]+)*")
 _ASKING = re.compile("(?:请|帮我|帮忙|麻烦|你|我们|把|将)+")
 _PARTS = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9._+-]*[a-zA-Z0-9])?|[^\W_a-zA-Z0-9]+")
-_CONTRACTED = re.compile(r"\b\w+n['’]t\b|['’](?:m|d|ll|re|ve|s)\b")
 
 
 def name_from(texts: Iterable[str]) -> str:
@@ -62,14 +61,16 @@ def name_from(texts: Iterable[str]) -> str:
 
 
 def _spaced(clause: str) -> str:
-    plain = unicodedata.normalize("NFKD", _CONTRACTED.sub("", clause.casefold()))
+    """Return the words of *clause* in order, from the first one that tells something to one that does."""
+    plain = unicodedata.normalize("NFKD", re.sub("['’]", "", without_openings(clause).casefold()))
     words = _WORD.findall("".join(char for char in plain if not unicodedata.combining(char)))
-    empty = word_set("function") | word_set("stop_words") | word_set("opening")
-    telling = [re.sub(r"[^a-z0-9]+", "-", word).strip("-") for word in words if word not in empty]
-    name = "-".join(telling[:_MOST_WORDS])
-    while len(name) > _LONGEST and "-" in name:
-        name = name.rpartition("-")[0]
-    return name[:_LONGEST]
+    empty = word_set("function") | word_set("stop_words") | word_set("opening") | word_set("consent")
+    while words and words[0] in empty:
+        words.pop(0)
+    words = [re.sub(r"[^a-z0-9]+", "-", word).strip("-") for word in words]
+    while words and (len("-".join(words)) > _LONGEST or words[-1] in empty):
+        words.pop()
+    return "-".join(words)
 
 
 def _unspaced(clause: str) -> str:

@@ -1,56 +1,44 @@
-"""What came of each turn of a session: the statements of the agent's last message that are worth keeping. Pure.
+"""What came of each turn of a session: the statements of the agent's last message about it, in its order. Pure.
 
-They are valued by their place in the message and in the session, by names, numbers and length; short messages report,
-long ones explain. An answer that was taken back or contradicted says nothing.
+The turn that changed files, committed or ran something tells what was *done*; any other one what was *found*. What was
+interrupted, taken back or done anew tells nothing, and of an answer that ends in a question only what comes before its
+options. Each turn gives its statements from the first one on; a list goes whole, or shows that it goes on.
 """
 
 from __future__ import annotations
 
-import math
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, islice, pairwise
 from typing import NamedTuple
 
+from memtool.capture.checks import check_in
 from memtool.capture.turns import Turn
-from memtool.capture.view import goes_on, is_promise, telling
+from memtool.capture.view import goes_on, is_promise, looks, telling
 from memtool.text.languages import begins_with, gives_order, leads, pattern_of, starts_with
 from memtool.text.lines import width
 from memtool.text.similarity import is_said, words
-from memtool.text.statements import Statement, prose, statements
+from memtool.text.statements import Statement, statements
 from memtool.text.tokens import is_stop_word
+from memtool.vault.memory import FINDING
 
-_CODE, _NAME = 2.0, 1.5
-_SHORT, _LONG = (40, 0.3), (80, 1.3)  # columns, and the factor below or above
-_PLACES = (3.0, 1.4, 1.2, 1.2, 1.2, 1.2)  # of the first statements
-_MESSAGE = (600, 0.6)  # columns up to which a message has its full value, and how fast that falls beyond
-_RISE, _LAST = 0.5, 2.0  # what the first turn says, rising to 1 with the last; that one counts double
-_OVERTAKEN = 0.4  # of a turn that the user contradicts, or later work may have overtaken
-_WIDEST_LIST = 160  # columns of a list that is one statement
-_SHORTEST = 24  # columns of a statement that names nothing
-_WIDEST = 240  # columns of a statement
-_DENSITY = 0.45
-_CROWD = 0.6  # how much less each further statement of a turn is worth
-_MOST = 6  # statements of a turn
+_WIDEST, _WIDEST_LIST = 240, 400  # columns of a sentence, of a list
+_SHORTEST = 44  # columns of a statement that names nothing
 _SHORT_REPORT, _BEFORE = 220, 4  # columns of a last message that leaves it to one of the messages before to explain
-_SHARED = 2  # telling words of a contradiction in a statement that it is about
+CLOSING = 4  # statements at the end of a message, among them its question
 _SAME = 0.7  # of the words of a statement that another one has
 _NAMES = re.compile(r"\d|[a-z][A-Z]|\w_\w|\w\(\)|\w/\w|[A-Za-z]\.[a-z]|--\w|[A-Z]{2}")
-_ASKING = ("?", "？")
+_HASH = re.compile(r"\b[0-9a-f]{7,40}\b")
+_ASKING, _COLONS = ("?", "？"), (":", "：")
 
 
 class TurnOutcome(NamedTuple):
-    """One statement of the agent in turn number *turn*, from 1, at a *place* among the others, with its *value*.
-
-    The *lead* is the line above the list that it is an item of.
-    """
+    """One statement of turn number *turn*, from 1, or a list with the line above it."""
 
     text: str
     turn: int
-    place: int = 0
-    value: float = 1.0
-    lead: str = ""
+    role: str = ""
+    is_listed: bool = False
 
 
 def result_of(turn: Turn) -> str:
@@ -79,23 +67,9 @@ def is_question(text: str) -> bool:
     return text.endswith(_ASKING)
 
 
-def admits(turn: Turn) -> bool:
-    """Return whether the agent admits in *turn* that it was wrong."""
-    return any(starts_with("admission", message) for message in (*turn.messages[:3], turn.said))
-
-
 def contradicts(typed: str) -> bool:
     """Return whether the user contradicts with what was *typed*."""
-    return begins_with("contradiction", typed) and not starts_with("consent", typed)
-
-
-def taken_back(turns: Sequence[Turn]) -> frozenset[int]:
-    """Return the places of the turns that the next one takes back, with those that they only go on with."""
-    found: set[int] = set()
-    for at in reversed(range(len(turns) - 1)):
-        if admits(turns[at + 1]) or (at + 1 in found and goes_on(turns[at + 1])):
-            found.add(at)
-    return frozenset(found)
+    return starts_with("contradiction", typed) and not starts_with("consent", typed)
 
 
 def is_doubted(turns: Sequence[Turn], at: int) -> bool:
@@ -103,104 +77,106 @@ def is_doubted(turns: Sequence[Turn], at: int) -> bool:
     return at + 1 < len(turns) and (turns[at + 1].refused or contradicts(turns[at + 1].typed))
 
 
-def outcomes_in(turns: Sequence[Turn]) -> list[TurnOutcome]:
-    """Return the statements of all *turns*, in order."""
-    found, gone, values, last = [], taken_back(turns), _new_values(turns), len(turns) - 1
-    proposing = re.compile(pattern_of("proposing"), re.IGNORECASE)
-    for at, turn in enumerate(turns):
-        factor = _LAST if at == last else _RISE + (1 - _RISE) * at / last
-        factor *= _OVERTAKEN if is_doubted(turns, at) or _is_done_anew(turns, at) else 1.0
-        for place, (text, value, lead) in enumerate(_valued(result_of(turn)) if at not in gone else ()):
-            is_past = at < last and proposing.search(text) and not starts_with("consent", turns[at + 1].typed)
-            if not (is_past or _is_contradicted(text, turns, at) or _is_overtaken(text, turns, at, values)):
-                found.append(TurnOutcome(text, at + 1, place, value * factor, lead))
-    return found
+def changed(turn: Turn) -> bool:
+    """Return whether *turn* changed something: a file, a commit, what a command does that neither looks nor checks."""
+    ran = any(not (run.error or looks(run.command) or check_in(run.command)) for run in turn.runs)
+    return bool(turn.files or turn.commits) or ran
 
 
-def _is_done_anew(turns: Sequence[Turn], at: int) -> bool:
-    """Return whether work came after the turn number *at* that only talked, or edited half of its files again."""
-    files, later = turns[at].files, {file for turn in turns[at + 1 :] for file in turn.files}
-    return bool(later) and 2 * len(later.intersection(files)) >= len(files)
+def is_closed(turn: Turn) -> bool:
+    """Return whether the last message of *turn* does not end in what the agent is about to do."""
+    said = statements(result_of(turn))
+    return not (said and said[-1].text.endswith(_COLONS) and begins_with("announcement", said[-1].text))
 
 
-def _is_contradicted(text: str, turns: Sequence[Turn], at: int) -> bool:
-    """Return whether the user stops the turn number *at* or contradicts its *text*, in its words or in none."""
-    if not is_doubted(turns, at):
-        return False
-    doubt = telling_words(turns[at + 1].typed)
-    is_about = not doubt or len(doubt & telling_words(text)) >= _SHARED
-    return turns[at + 1].refused or is_about
+def gone_in(turns: Sequence[Turn]) -> frozenset[int]:
+    """Return the places of the turns of which nothing holds.
 
-
-class _NewValue(NamedTuple):
-    """One value that an edit of *file* in turn number *at* puts in the place of another; the words of both lines."""
-
-    file: str
-    at: int
-    old: frozenset[str]
-    new: frozenset[str]
-
-    def overtakes(self, told: frozenset[str]) -> bool:
-        """Return whether it replaces the value that a statement with the words *told* names."""
-        return self.old - self.new <= told and bool(told & self.old & self.new) and not told & (self.new - self.old)
-
-
-def _new_values(turns: Sequence[Turn]) -> list[_NewValue]:
-    edits = [(at, edit) for at, turn in enumerate(turns) for edit in turn.edits if edit.was and not edit.stopped]
-    found = (_NewValue(edit.file, at, words(edit.was), words(edit.line)) for at, edit in edits)
-    return [each for each in found if len(each.old - each.new) == len(each.new - each.old) == 1]
-
-
-def _is_overtaken(text: str, turns: Sequence[Turn], at: int, values: Sequence[_NewValue]) -> bool:
-    """Return whether a later edit puts another value in the place of one that *text*, of the turn number *at*, names.
-
-    So "renames are logged at info" goes when `log::info!(` has become `log::debug!(`. An edit of the same turn counts
-    for what is not said in its last message.
+    The agent admits that it was wrong; or the user contradicts, and it edited nothing or what it edited was edited
+    again. The turns that such a turn only goes on with are gone, too.
     """
-    rivals = [each for each in values if each.at >= at and each.overtakes(words(text))]
-    files = {file for turn in turns[: at + 1] for file in turn.files} if rivals else set()
-    return any(each.file in files and (each.at > at or text not in prose(turns[at].said)) for each in rivals)
+    found: set[int] = set()
+    for at in reversed(range(len(turns) - 1)):
+        after, files = turns[at + 1], set(turns[at].files)
+        later = {file for turn in turns[at + 1 :] for file in turn.files}
+        is_redone = 2 * len(files & later) > len(files)
+        admits = any(starts_with("admission", message) for message in (*after.messages[:3], after.said))
+        is_stopped = after.refused and not contradicts(after.typed)
+        is_wrong = (admits or is_doubted(turns, at)) and (is_redone or not (files or is_stopped))
+        if is_wrong or (at + 1 in found and goes_on(after)):
+            found.add(at)
+    return frozenset(found)
 
 
-def _valued(message: str) -> Iterator[tuple[str, float, str]]:
-    whole = min(1.0, (_MESSAGE[0] / max(1, width(message))) ** _MESSAGE[1])
-    told = [
-        each for each in statements(message) if not (_says_nothing(each) or gives_order(f"{each.lead}: {each.text}"))
+def outcomes_in(turns: Sequence[Turn]) -> list[list[TurnOutcome]]:
+    """Return what came of each of *turns*, in its order."""
+    gone, heads = gone_in(turns), [_heading_in(result_of(turn)) for turn in turns]
+    return [
+        [] if at in gone or (heads[at] and heads[at] in heads[at + 1 :]) else list(_outcomes(turns, at))
+        for at in range(len(turns))
     ]
-    yield from ((text, whole * value, lead) for text, value, lead in _pieces(told))
 
 
-def _pieces(told: list[Statement]) -> Iterator[tuple[str, float, str]]:
-    values = [_value(each, at) for at, each in enumerate(told)]
-    at = 0
+def _heading_in(message: str) -> str:
+    """Return the heading that *message* begins with: a draft that has the same one as a later draft is over."""
+    match = re.match(r"\s*#+ (.+)", message)
+    return match[1] if match else ""
+
+
+def _outcomes(turns: Sequence[Turn], at: int) -> Iterator[TurnOutcome]:
+    turn, before = turns[at], turns[at - 1] if at else Turn()
+    proposing = re.compile(pattern_of("proposing"), re.IGNORECASE)
+    is_planned = bool(turn.plans) and turn.plans[-1].fate == "turned down" and not turn.files and at + 1 < len(turns)
+    told = [] if is_planned else statements(result_of(turn))
+    asks = any(is_question(each.text) for each in told[-CLOSING:])
+    is_done = is_closed(turn) and (changed(turn) or (turn.refused and changed(before) and not asks))
+    role = "" if is_done else FINDING
+    is_past = role == FINDING and at + 1 < len(turns)
+    has_options = is_past and asks
+    hashes = _HASH.findall(turn.said)
+    for commit in (commit for commit in turn.commits if not gives_order(commit)):
+        yield TurnOutcome(f"{commit.rstrip('.')} ({hashes[0]})" if len(hashes) == 1 else commit, at + 1, role)
+    for each in islice(_pieces(told), 2 if is_doubted(turns, at) and not is_past else None):
+        if has_options and each.is_listed:
+            return
+        is_taken_up = (
+            at + 1 == len(turns) or starts_with("consent", turns[at + 1].typed) or not proposing.search(each.text)
+        )
+        if is_taken_up:
+            yield each._replace(turn=at + 1, role=role)
+
+
+def _pieces(told: Sequence[Statement]) -> Iterator[TurnOutcome]:
+    """Give the statements that say something; a list is one, with an ellipsis at its end where it goes on."""
+    shown = {  # what only leads in to a list that names it, or to code
+        each.text
+        for each, after in pairwise([*told, Statement("")])
+        if each.text.endswith(_COLONS) and not each.is_listed and after.lead in ("", each.text.rstrip(" :："))
+    }
     for _, group in groupby(told, key=lambda each: (each.is_listed, each.lead if each.is_listed else each)):
-        items = list(group)
-        own = values[at : at + len(items)]
-        at += len(items)
-        joined = "; ".join(item.text for item in items)
-        if len(items) > 1 and width(joined) <= _WIDEST_LIST:
-            yield joined, max(own), _lead(items[0])
-        else:
-            yield from ((item.text, value, _lead(item)) for item, value in zip(items, own, strict=True))
+        items = [each for each in group if each.text not in shown and not _says_nothing(each)]
+        if not items:
+            continue
+        lead = _lead(items[0])
+        line = f"{lead}: {items[0].text}" if lead else items[0].text
+        for each in items[1:]:
+            if width(line + each.text) > _WIDEST_LIST:
+                line += " …" if line.endswith(_COLONS) else "; …"
+                break
+            line = f"{line} {each.text}" if line.endswith(_COLONS) else f"{line.rstrip('.。')}; {each.text}"
+        yield TurnOutcome(line.rstrip(" :："), 0, is_listed=items[0].is_listed)
 
 
 def _says_nothing(each: Statement) -> bool:
     text = each.text
-    if text.endswith((":", "：")) or begins_with("announcement", text) or text.startswith(("...", "…")):
+    if begins_with("announcement", text) or text.startswith(("...", "…")):
+        return True
+    if is_question(text) or gives_order(f"{each.lead}: {text}") or begins_with("announcement", each.lead):
         return True
     # a Chinese text says more in as many columns
-    return is_question(text) or not (_names(each) or width(text) >= (_SHORTEST if text.isascii() else _SHORTEST // 2))
-
-
-def _names(each: Statement) -> bool:
-    return bool(each.codes) or names_something(each.text)
-
-
-def _value(each: Statement, at: int) -> float:
-    columns = width(each.text)
-    value = _CODE if each.codes else _NAME if names_something(each.text) else 1.0
-    value *= _SHORT[1] if columns < _SHORT[0] else _LONG[1] if columns >= _LONG[0] else 1.0
-    return value * (_PLACES[at] if at < len(_PLACES) else 1.0)
+    is_short = width(text) < (_SHORTEST if text.isascii() else _SHORTEST // 2)
+    bare = _HASH.sub("", text)
+    return is_short and not ((each.codes and bare == text) or names_something(bare) or each.is_listed)
 
 
 def _lead(each: Statement) -> str:
@@ -210,36 +186,27 @@ def _lead(each: Statement) -> str:
     return lead if is_name and not words(lead) <= words(each.text) else ""
 
 
-def best_of(outcomes: Sequence[TurnOutcome], room: int, *, known: Sequence[str] = ()) -> list[TurnOutcome]:
-    """Return as many of *outcomes* as fit into *room* columns, in order: no text twice, none that is *known*."""
-    left = [each for each in outcomes if width(_text(each)) <= _WIDEST]
-    worth = {each: each.value / math.pow(width(each.text) + 3, _DENSITY) for each in left}
-    said, taken, counts = [words(text) for text in known], list[TurnOutcome](), Counter[int]()
+def best_of(
+    outcomes: Sequence[Sequence[TurnOutcome]], room: int, sizes: Sequence[int], known: Sequence[str] = ()
+) -> list[TurnOutcome]:
+    """Return as many of *outcomes* as fit into *room* columns, in order: no text twice, none that is *known*.
+
+    Each turn gives its next one in turn: the last turn first, then those that changed something, the later ones first.
+    """
+    last = max((at for at, each in enumerate(outcomes) if each), default=0)
+    order = sorted(range(len(outcomes)), key=lambda at: (at != last, -sizes[at], -at))
+    quota = [3 if at in (last, sizes.index(max(sizes))) else 1 for at in range(len(outcomes))]
+    said, taken = [words(text) for text in known], list[TurnOutcome]()
+    left = {at: list(outcomes[at]) for at in order if outcomes[at]}
     while left:
-        best = max(left, key=lambda each: worth[each] / (1 + _CROWD * counts[each.turn]))
-        left.remove(best)
-        is_led = any((each.turn, each.lead) == (best.turn, best.lead) for each in taken)
-        columns = width(best.text if is_led else _text(best))
-        if columns <= room and counts[best.turn] < _MOST and not is_said(words(best.text), said, _SAME):
-            room -= columns + 6
-            counts[best.turn] += 1
-            said.append(words(best.text))
-            taken.append(best)
-    return _joined(sorted(taken, key=lambda each: (each.turn, each.place)))
-
-
-def _joined(taken: Sequence[TurnOutcome]) -> list[TurnOutcome]:
-    """Return *taken*, the first of each list with its lead, and those in one statement that fit."""
-    joined: list[TurnOutcome] = []
-    for each in taken:
-        last = joined[-1] if joined else TurnOutcome("", 0)
-        is_next = each.lead and (each.turn, each.lead) == (last.turn, last.lead)
-        if is_next and width(last.text + each.text) <= _WIDEST:
-            joined[-1] = last._replace(text=f"{last.text.rstrip('.。')}; {each.text}")
-        else:
-            joined.append(each if is_next else each._replace(text=_text(each)))
-    return joined
-
-
-def _text(each: TurnOutcome) -> str:
-    return f"{each.lead}: {each.text}" if each.lead else each.text
+        for at in list(left):
+            for each in left[at][: quota[at]]:
+                widest = min(room, _WIDEST_LIST if each.is_listed else _WIDEST)
+                if width(each.text) <= widest and not is_said(words(each.text), said, _SAME):
+                    room -= width(each.text) + 6
+                    said.append(words(each.text))
+                    taken.append(each)
+            del left[at][: quota[at]]
+            if not left[at]:
+                del left[at]
+    return sorted(taken, key=lambda each: (each.turn, outcomes[each.turn - 1].index(each)))

@@ -130,7 +130,7 @@ def read_statement(section: str, value: str, *, is_below: bool = False) -> Line:
         return Line(value[1:-1] if is_code else value, COMMAND, AGENT)
     match = re.fullmatch(_SIGNED, value) if value.endswith((")", "）")) else None
     text, author = (match[1], match[2]) if match else (value, "")
-    if section == "done" and not is_below and len(text) > 2 and text[0] == text[-1] == "*":
+    if section in ("findings", "done") and not is_below and len(text) > 2 and text[0] == text[-1] == "*":
         return Line(text[1:-1], ASKED, author or USER)
     if role == OPEN and (box := re.match(_BOX, text)):
         role, text = OPEN if box[1] == " " else "", text[box.end() :]

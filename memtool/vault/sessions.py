@@ -242,7 +242,9 @@ def _sections(lines: Iterable[Line], names: Mapping[str, str]) -> Iterator[str]:
     for section in SECTIONS:
         if found := of_section.get(section):
             plain = (f"- {print_statement(line, names)}" for line in found)
-            yield "\n".join([f"## {names[section]}", *(_done(found, names) if section == "done" else plain)])
+            yield "\n".join(
+                [f"## {names[section]}", *(_done(found, names) if section in ("findings", "done") else plain)]
+            )
 
 
 def _done(lines: Iterable[Line], names: Mapping[str, str]) -> Iterator[str]:
@@ -288,6 +290,8 @@ def _statements(section: NoteBlock, above: int) -> Iterator[tuple[str, Line]]:
             said = read_statement(section.text, value, is_below=bool(asked))
             prompt = said.text if said.role == ASKED else prompt if is_below else ""
             asked = "" if said.role == ASKED else asked
+            if said.role == ASKED and section.text == "findings":
+                continue  # the lines below it name it; by itself it would be one of what was done
             yield "line", Line(said.text, said.role, said.author, number=number - above, asked=asked)
         elif "“" in line and (read := read_line(line))[0] == "asked":
             yield "asked", Line(read[2], ASKED, author_of_prompt(read[2]), number=number - above)

@@ -218,13 +218,13 @@ def test_the_owner_keeps_a_name(named: Desk, monkeypatch: pytest.MonkeyPatch, wa
 @pytest.mark.parametrize(
     ("typed", "name"),
     [
-        ("Can you please use ULIDs for the orders?", "ulids-orders"),
-        ("Rename `orders` to `purchases` everywhere, and update the docs.", "rename-orders-purchases-everywhere"),
-        ("hi!\nPlease fix the login in Safari; it fails.", "fix-login-safari"),
-        ("Look at @src/shop/auth/jwt.ts: the tokens don't expire", "look-jwt-ts"),
-        ("See https://example.com/issues/12 and repair it", "see-repair"),
-        ("Übersetze die Rechnung für André", "ubersetze-rechnung-fur-andre"),
-        ("Bump v2.1.210 of getUserById", "bump-v2-1-210-getuserbyid"),
+        ("Can you please use ULIDs for the orders?", "ulids-for-the-orders"),
+        ("Rename `orders` to `purchases` everywhere, and update the docs.", "rename-orders-to-purchases-everywhere"),
+        ("hi!\nPlease fix the login in Safari; it fails.", "fix-the-login-in-safari"),
+        ("Look at @src/shop/auth/jwt.ts: the tokens don't expire", "look-at-jwt-ts"),
+        ("See https://example.com/issues/12 and repair it", "see-and-repair"),
+        ("Übersetze die Rechnung für André", "ubersetze-die-rechnung-fur-andre"),
+        ("Bump v2.1.210 of getUserById", "bump-v2-1-210-of-getuserbyid"),
         ("请帮我把登录接口加上限流，每分钟十次", "登录接口加上限流"),
         ("我想架构一个Android的下载库，必须稳定", "我想架构一个Android的下载库"),
         ("数据库迁移脚本在生产环境里执行失败了怎么办", "数据库迁移脚本在生产环境"),
@@ -239,7 +239,7 @@ def test_a_session_is_named_after_what_was_wanted_first(typed: str, name: str) -
 
 
 def test_the_first_prompt_that_tells_something_counts() -> None:
-    assert name_from(["hi", "commit", "Move the cart to Redis, 购物车"]) == "move-cart-redis"
+    assert name_from(["hi", "commit", "Move the cart to Redis, 购物车"]) == "move-the-cart-to-redis"
     assert name_from(["hi", "commit"]) == "commit"
     assert name_from([]) == ""
 

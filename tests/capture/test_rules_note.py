@@ -6,9 +6,8 @@ import pytest
 from capture.talk import TALKS, note_of
 from hypothesis import given, strategies as st
 
-from memtool.capture.outcomes import best_of, outcomes_in
+from memtool.capture.outcomes import outcomes_in
 from memtool.capture.rules_note import leaves_note, write_by_rules
-from memtool.capture.transcript.record_fields import change_in
 from memtool.capture.turns import AgentPlan, FileEdit, Run, Turn
 from memtool.text.lines import width
 from memtool.vault.sessions import Draft, SessionNote, lines_of, parse_session, render_session
@@ -132,8 +131,8 @@ def test_what_the_agent_takes_back_is_not_told(correction: tuple[Turn, ...]) -> 
 def test_a_proposal_that_was_not_taken_up_is_not_told() -> None:
     proposal = "I suggest to make the clock of `carts/expire.py` injectable for the tests."
     turns = [Turn(typed=ASKED, messages=(proposal,)), worked("Which cart is the oldest of all?", NIGHTLY)]
-    assert "clock" not in " ".join(lines(write_by_rules(turns), ""))
-    assert "clock" in " ".join([write_by_rules(turns[:1]).title, *lines(write_by_rules(turns[:1]), "")])
+    assert "clock" not in " ".join(line.text for line in write_by_rules(turns).lines)
+    assert any("clock" in line for line in lines(write_by_rules(turns[:1]), "finding"))
 
 
 @pytest.mark.parametrize(
@@ -186,7 +185,7 @@ def test_a_long_session_fits() -> None:
     ]
     note = render_session(SessionNote(id="1f0e", draft=write_by_rules(turns)))
     assert len(note.encode()) < 3_500
-    assert len({line.turn for line in best_of(outcomes_in(turns), 1_900)}) > 5
+    assert len({line.asked for line in write_by_rules(turns).lines}) > 5
 
 
 @pytest.mark.parametrize(
@@ -206,42 +205,14 @@ def test_a_talk_that_left_nothing_needs_no_note(turns: list[Turn], leaves: bool)
     assert leaves_note(turns) is leaves
 
 
-TEXT = "购物 shop"
-
-
-def told(turns: list[Turn]) -> list[str]:
-    return [each.text for each in outcomes_in(turns)]
-
-
-@pytest.mark.parametrize(
-    ("was", "line", "text", "is_told"),
-    [
-        ("log::info!(", "log::debug!(", "The rename log of the disk is at info now.", False),
-        ("log::info!(", "log::debug!(", "The rename log went from info to debug.", True),
-        ("log::info!(", "log::debug!(", "The rename of the disk shows info to the user.", True),
-        ("上传上限 = 5", "上传上限 = 20", "上传上限现在是 5 MB，超过会报错。", False),
-        ("max_size = 5  # MB", "limit = load()", "The max size is 5 MB for all of the uploads.", True),
-    ],
-)
-def test_what_a_later_edit_puts_in_another_place_is_not_told(was: str, line: str, text: str, *, is_told: bool) -> None:
-    size = change_in({"old_string": f"// {TEXT}\n{was}", "new_string": f"// {TEXT}\n{line}"})
-    begun = Turn("Fix the disk, please", messages=(text,), edits=(FileEdit("/src/disk.rs", 9),))
-    ended = Turn("Go on.", messages=("The tests of the disk are green now.",))
-    assert text in told([begun, ended])
-    edit = FileEdit("/src/disk.rs", 1, 1, line=size.line, was=size.was)
-    assert (text in told([begun, ended._replace(edits=(edit,))])) is is_told
-    assert text in told([begun, ended._replace(edits=(edit._replace(file="/src/other.rs"),))])
-    assert text in told([begun, ended._replace(edits=(edit._replace(stopped=True),))])
-
-
 def test_a_list_has_no_line_above_it_that_hangs() -> None:
     items = "1. A column for the hash of the mail in `users`.\n2. An index over both columns of `users`."
     for lead, shown in (
         ("The migration of the users adds", "The migration of the users adds"),
         ("But it also has to add", ""),
     ):
-        found = outcomes_in([Turn("加一列", messages=(f"{lead}:\n\n{items}",))])
-        assert {each.lead for each in found} == {shown}
+        ((told,),) = outcomes_in([Turn("加一列", messages=(f"{lead}:\n\n{items}",))])
+        assert told.text.startswith(f"{shown}: A column" if shown else "A column")
 
 
 NAMES = sorted(path.stem for path in TALKS.glob("*.txt"))
@@ -254,7 +225,7 @@ def notes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_note_is_small(notes: dict[str, str], name: str) -> None:
-    assert width(notes[name]) <= 2_600
+    assert width(notes[name]) <= 2_900
 
 
 COUNTS = [
