@@ -1,4 +1,4 @@
-"""The feed of the page: all entries, newest first, one part at a time, or those that match a filter or a search."""
+"""The feed of the page: the entries that match its filters, newest first, or the hits of a search; page by page."""
 
 from __future__ import annotations
 
@@ -23,16 +23,37 @@ from memtool.web.calls import Day, Name, Words
 from memtool.web.request_search import SearchAsked, filter_of, search_vault
 from memtool.workspace import Workspace
 
-CARDS = 30  # of one part of the feed
-_LAST = "24:01"  # behind all minutes of a day, and behind what has none
-_FIRST_TIME, _LAST_TIME = ("", ""), ("9999", "")
+CARDS = 30  # of a page
+_AFTER_LAST = "24:01"  # later than each minute of a day, and than `UNTIMED`
+
+
+class Cursor(NamedTuple):
+    """The end of a page: the day and minute (`-` without one) of its last entry, and how many entries to skip.
+
+    In the timeline, entries of that minute are skipped; in other lists, entries of the whole list.
+    """
+
+    day: str = ""
+    minute: str = "-"
+    skipped: int = 0
+
+    @classmethod
+    def parse(cls, text: str) -> Cursor:
+        """Return the cursor that *text* writes; that of the first page if it is empty."""
+        day, minute, skipped = text.split("_") if text else cls()
+        return cls(day, minute, int(skipped))
+
+    def __str__(self) -> str:
+        return f"{self.day}_{self.minute}_{self.skipped}"
+
+    @property
+    def time(self) -> tuple[str, str]:
+        """The day and the minute, in the order of `memtool.memory.timeline.when`."""
+        return self.day, UNTIMED if self.minute == "-" else self.minute
 
 
 class FeedQuery(BaseModel):
-    """The part of the memory that the page shows: the query of its address. *cursor* is where the part before ended.
-
-    It is `day_offset` in a list or among prompts, and `day_minute_shown` (`-` without a minute) among events.
-    """
+    """The filters of the page, as its address holds them; *cursor* is the `Cursor` of the previous page."""
 
     q: Words = ""
     project: Name = ""
@@ -40,7 +61,7 @@ class FeedQuery(BaseModel):
     category: Name = ""
     since: Day = ""
     until: Day = ""
-    cursor: str = Field(default="", pattern=r"^(|[0-9-]{0,10}_([0-9]{2}:[0-9]{2}_|-_)?[0-9]{1,9})$")
+    cursor: str = Field(default="", pattern=r"^([0-9-]{0,10}_([0-9]{2}:[0-9]{2}|-)_[0-9]{1,9})?$")
 
     def query(self, **changes: str) -> str:
         """Return it as the query of an address, with *changes*."""
@@ -48,11 +69,11 @@ class FeedQuery(BaseModel):
 
     @property
     def day(self) -> str:
-        """The day on which the part before has ended; empty for the first part."""
-        return self.cursor.partition("_")[0]
+        """The day of the last entry of the previous page; empty on the first page."""
+        return Cursor.parse(self.cursor).day
 
-    def holds(self, project: str, date: str) -> bool:
-        """Return whether something of a *project* and a *date* is wanted."""
+    def matches(self, project: str, date: str) -> bool:
+        """Return whether an entry of *project* and *date* passes the filters."""
         is_of_project = not self.project or project.casefold() == self.project.casefold()
         return is_of_project and date >= self.since and (not self.until or date <= self.until)
 
@@ -76,27 +97,12 @@ class Card(NamedTuple):
     given: int = 0
 
 
-class Part(NamedTuple):
-    """Some cards, where the next ones begin (empty: there are none), and what the reader should know."""
+class FeedPage(NamedTuple):
+    """The cards of a page, the cursor of the next one (empty if this is the last), and notices for the reader."""
 
     cards: tuple[Card, ...]
     cursor: str = ""
     notices: tuple[str, ...] = ()
-
-
-def read_part(work: Workspace, wanted: FeedQuery) -> Part:
-    """Return the part of the feed that is *wanted*.
-
-    Raises:
-        MemtoolError: the vault or its index cannot be read, or a filter is none.
-    """
-    if wanted.q.strip():
-        return _searched(work, wanted)
-    if wanted.kind == GIVEN:
-        return _prompts(work, wanted)
-    if wanted.category or wanted.kind not in ("", EDIT):
-        return _listed(work, wanted)
-    return _happened(work, wanted)
 
 
 def read_projects(work: Workspace) -> list[str]:
@@ -104,102 +110,90 @@ def read_projects(work: Workspace) -> list[str]:
     return use_index(place_of(work)._replace(is_followed=True), lambda index: projects_in(index.db))
 
 
-def _asked(wanted: FeedQuery) -> SearchAsked:
-    return SearchAsked(
-        query=wanted.q,
-        limit=CARDS,
-        project=wanted.project or None,
-        kind=wanted.kind if wanted.kind != EDIT else DAY,
-        category=wanted.category,
-        since=wanted.since,
-        until=wanted.until,
-        transcripts="no",
-    )
+def read_feed(work: Workspace, wanted: FeedQuery) -> FeedPage:
+    """Return the page of the feed that *wanted* names.
 
-
-def _searched(work: Workspace, wanted: FeedQuery) -> Part:
-    try:
-        found = search_vault(work, _asked(wanted))
-    except UsageError as error:
-        return Part((), notices=(str(error),))
-    return Part(tuple(map(_card_of_hit, found.hits)), notices=found.notices)
-
-
-def _listed(work: Workspace, wanted: FeedQuery) -> Part:
-    offset = int(wanted.cursor.rpartition("_")[2] or 0)
-    listing = list_memories(work, filter_of(work, _asked(wanted)), limit=CARDS, offset=offset)
-    more = offset + CARDS < listing.total
-    cursor = f"{listing.hits[-1].memory.date}_{offset + CARDS}" if more else ""
-    return Part(tuple(map(_card_of_hit, listing.hits)), cursor)
-
-
-def _prompts(work: Workspace, wanted: FeedQuery) -> Part:
-    offset = int(wanted.cursor.rpartition("_")[2] or 0)
-    found = [each for each in prompts_given(work) if wanted.holds(each.project, each.day)]
-    shown = found[offset : offset + CARDS]
-    more = offset + CARDS < len(found)
-    return Part(tuple(map(_card_of_prompt, shown)), f"{shown[-1].day}_{offset + CARDS}" if more else "")
-
-
-def _happened(work: Workspace, wanted: FeedQuery) -> Part:
-    events: list[Memory] = []
-    cursor = wanted.cursor
-    for _ in range(3):  # where little is wanted, the next part goes on
-        found, cursor = _older(work, wanted, cursor)
-        events += (
-            event for event in found if wanted.kind in ("", event.kind) and wanted.holds(event.project, event.day)
+    Raises:
+        MemtoolError: the vault or its index cannot be read, or a filter is not valid.
+    """
+    asked = SearchAsked(
+        query=wanted.q, limit=CARDS, project=wanted.project or None, category=wanted.category, since=wanted.since,
+        until=wanted.until, kind=DAY if wanted.kind == EDIT else wanted.kind, transcripts="no",
+    )  # fmt: skip
+    if wanted.q.strip():
+        try:
+            found = search_vault(work, asked)
+        except UsageError as error:
+            return FeedPage((), notices=(str(error),))
+        return FeedPage(tuple(map(_card_of_hit, found.hits)), notices=found.notices)
+    start = Cursor.parse(wanted.cursor).skipped
+    if wanted.kind == GIVEN:
+        prompts = [each for each in prompts_given(work) if wanted.matches(each.project, each.day)]
+        return _list_page(
+            [(each.day, _card_of_prompt(each)) for each in prompts[start : start + CARDS]], start, len(prompts)
         )
-        if len(events) >= CARDS or not cursor:
+    if wanted.category or wanted.kind not in ("", EDIT):
+        listing = list_memories(work, filter_of(work, asked), limit=CARDS, offset=start)
+        return _list_page([(hit.memory.date, _card_of_hit(hit)) for hit in listing.hits], start, listing.total)
+    return _timeline_page(work, wanted)
+
+
+def _list_page(cards: list[tuple[str, Card]], start: int, total: int) -> FeedPage:
+    """Return the page with *cards*, each with its day, of a list of *total* entries of which *start* were skipped."""
+    end = start + CARDS
+    return FeedPage(tuple(card for _, card in cards), str(Cursor(cards[-1][0], skipped=end)) if end < total else "")
+
+
+def _timeline_page(work: Workspace, wanted: FeedQuery) -> FeedPage:
+    events: list[Memory] = []
+    newest: Cursor | None = Cursor.parse(wanted.cursor) if wanted.cursor else None
+    oldest = newest
+    for _ in range(3):  # filters may leave few of the first events
+        found, oldest = _events_before(work, wanted, oldest)
+        events += (one for one in found if wanted.kind in ("", one.kind) and wanted.matches(one.project, one.day))
+        if len(events) >= CARDS or not oldest:
             break
     cards = [(when(event)[:2], _card_of_event(work, event)) for event in events]
     if not wanted.kind:
-        newest = _moment(wanted.cursor) if wanted.cursor else _LAST_TIME
-        oldest = _moment(cursor) if cursor else _FIRST_TIME
         cards += (
             ((each.day, each.minute), _card_of_prompt(each))
             for each in prompts_given(work)
-            if oldest <= (each.day, each.minute) < newest and wanted.holds(each.project, each.day)
+            if (oldest.time if oldest else ("", ""))
+            <= (each.day, each.minute)
+            < (newest.time if newest else ("9999", ""))
+            and wanted.matches(each.project, each.day)
         )
         cards.sort(key=lambda pair: pair[0], reverse=True)
-    return Part(tuple(card for _, card in cards), cursor)
+    return FeedPage(tuple(card for _, card in cards), str(oldest or ""))
 
 
-def _moment(cursor: str) -> tuple[str, str]:
-    """Return the place in time of the last event before *cursor*."""
-    date, minute = (*cursor.split("_"), "-")[:2]
-    return date, UNTIMED if minute == "-" else minute
-
-
-def _older(work: Workspace, wanted: FeedQuery, cursor: str) -> tuple[list[Memory], str]:
-    """Return the events before *cursor*, newest first, and where the ones before them begin."""
-    date, minute, shown = (*cursor.split("_"), "", "", "")[:3]
-    skip = int(shown) if shown.isdecimal() else 0
-    projects = (wanted.project, "") if wanted.project else ()  # the note of a day tells of all projects
+def _events_before(work: Workspace, wanted: FeedQuery, cursor: Cursor | None) -> tuple[list[Memory], Cursor | None]:
+    """Return the events before *cursor*, newest first, and the cursor of those before them, if there are any."""
+    projects = (wanted.project, "") if wanted.project else ()  # the note of a day is about all projects
     kinds = (DAY,) if wanted.kind == EDIT else ()
-    asked = f"{date} {_behind(minute)}" if date else f"{wanted.until} {_LAST}" if wanted.until else ""
+    around = f"{wanted.until} {_AFTER_LAST}" if wanted.until else ""
+    if cursor:  # the timeline shows what is before a time, so a minute later also shows the rest of that minute
+        hour, _, minute = cursor.minute.partition(":")
+        around = f"{cursor.day} {f'{hour}:{int(minute) + 1:02d}' if minute else _AFTER_LAST}"
+    skipped = cursor.skipped if cursor else 0
     found = use_index(
-        place_of(work)._replace(is_followed=bool(cursor)),  # who reads on has just had the vault looked at
-        lambda index: timeline(work, index, asked, projects=projects, kinds=kinds, before=CARDS + skip, after=0),
+        place_of(work)._replace(is_followed=bool(cursor)),  # the index was refreshed for the first page
+        lambda index: timeline(work, index, around, projects=projects, kinds=kinds, before=CARDS + skipped, after=0),
     )
-    events = list(reversed(found.events))[skip:]
+    events = list(reversed(found.events))[skipped:]
     if not events or not found.earlier or events[-1].day < wanted.since:
-        return events, ""
+        return events, None
     last = events[-1]
     same = sum(when(event)[:2] == when(last)[:2] for event in events)
-    before = skip if (date, minute) == (last.day, last.minute or "-") else 0
-    return events, f"{last.day}_{last.minute or '-'}_{same + before}"
-
-
-def _behind(minute: str) -> str:
-    """Return the time right behind *minute*; it need not be one that a clock shows."""
-    return _LAST if minute in ("", "-") else f"{minute[:3]}{int(minute[3:]) + 1:02d}"
+    is_same_minute = cursor and (cursor.day, cursor.minute) == (last.day, last.minute or "-")
+    return events, Cursor(last.day, last.minute or "-", same + (skipped if is_same_minute else 0))
 
 
 def _card_of_event(work: Workspace, event: Memory) -> Card:
     is_note = event.kind not in (FACT, EDIT) and ":" not in event.id
     summary = _summary(work, event.path, event.kind) if is_note else ""
     summary = "" if summary.casefold() == event.text.casefold() else summary
-    address = _address(event.id if event.kind == FACT else event.path)
+    address = f"/read/{quote(event.id if event.kind == FACT else event.path)}"
     return Card(event, address, ((event.text, False),), summary=summary)
 
 
@@ -220,11 +214,7 @@ def _card_of_prompt(prompt: Memory) -> Card:
 def _card_of_hit(hit: Found) -> Card:
     memory, shown = hit.memory, snippet_of(hit)
     title = "" if memory.fact_id else memory.title
-    return Card(memory, _address(memory.id), tuple(_pieces(shown.text, shown.marks)), title)
-
-
-def _address(memory_id: str) -> str:
-    return f"/read/{quote(memory_id)}"
+    return Card(memory, f"/read/{quote(memory.id)}", tuple(_pieces(shown.text, shown.marks)), title)
 
 
 def _pieces(text: str, marks: tuple[tuple[int, int], ...]) -> Iterator[tuple[str, bool]]:

@@ -22,7 +22,7 @@ from memtool.settings import choices_of, shown_value
 from memtool.settings.sections import ABOUT
 from memtool.vault.scan import ignores, scan
 from memtool.web.calls import Name, Opening, Work
-from memtool.web.feed import FeedQuery, read_part, read_projects
+from memtool.web.feed import FeedQuery, read_feed, read_projects
 from memtool.web.figures import GIVEN, HEIGHT, HELD, given_in, growth_of, held_in, totals
 from memtool.web.rendering import Form, attempt, rendered
 from memtool.web.state_api import change_settings, latest_entries
@@ -39,9 +39,9 @@ def timeline(request: Request, work: Work, wanted: Annotated[FeedQuery, Query()]
     if wanted.project not in projects:
         wanted = wanted.model_copy(update={"project": latest or next(iter(projects), "")})
     growth, growth_fault = attempt(lambda: growth_of(work, wanted.project))
-    part, fault = attempt(lambda: read_part(work, wanted))
+    entries, fault = attempt(lambda: read_feed(work, wanted))
     return rendered(
-        request, work, "timeline.html", wanted=wanted, projects=projects, part=part, fault=fault,
+        request, work, "timeline.html", wanted=wanted, projects=projects, feed=entries, fault=fault,
         growth=growth or (), growth_fault=growth_fault, series=HELD, height=HEIGHT,
     )  # fmt: skip
 

@@ -29,7 +29,7 @@ from memtool.vault.memory import FACT, USER, Memory
 from memtool.vault.session_names import note_of
 from memtool.vault.sessions import parse_session
 from memtool.web.calls import Name, Work
-from memtool.web.feed import FeedQuery, read_part, read_projects
+from memtool.web.feed import FeedQuery, read_feed, read_projects
 from memtool.web.rendering import YEAR, Form, as_html, attempt, is_part, rendered, static_files
 from memtool.workspace import Workspace
 
@@ -49,16 +49,16 @@ def static(name: str) -> Response:
 @router.get("/")
 def page(request: Request, work: Work, wanted: Annotated[FeedQuery, Query()]) -> Response:
     """Return the page with the first part of the feed; a fault takes its place, and not that of the page."""
-    part, fault = attempt(lambda: read_part(work, wanted))
+    entries, fault = attempt(lambda: read_feed(work, wanted))
     projects = attempt(lambda: read_projects(work))[0] or []
-    return rendered(request, work, "page.html", wanted=wanted, part=part, fault=fault, projects=projects)
+    return rendered(request, work, "page.html", wanted=wanted, feed=entries, fault=fault, projects=projects)
 
 
 @router.get("/feed")
 def feed(request: Request, work: Work, wanted: Annotated[FeedQuery, Query()]) -> Response:
     """Return one part of the feed."""
-    part, fault = attempt(lambda: read_part(work, wanted))
-    return rendered(request, work, "feed.html", wanted=wanted, part=part, fault=fault)
+    entries, fault = attempt(lambda: read_feed(work, wanted))
+    return rendered(request, work, "feed.html", wanted=wanted, feed=entries, fault=fault)
 
 
 @router.get("/read/{name:path}")

@@ -82,7 +82,7 @@ def rendered(request: Request, work: Workspace, template: str, *, status: int = 
             vault=work.shown_vault,
             here=request.url.path,
             to_decide=lambda: sum(len(stored_proposals(work.vault, week)) for week in weeks_to_review(work.vault)),
-            **{"wanted": FeedQuery(), "projects": [], "part": None, "fault": "", **values},
+            **{"wanted": FeedQuery(), "projects": [], "feed": None, "fault": "", **values},
         )
     )
     response = HTMLResponse(text, status)

@@ -219,7 +219,7 @@ def test_a_feed_that_fails_leaves_the_page(client: TestClient, monkeypatch: pyte
     def fail(*_: object) -> None:
         raise Busy("the index cannot be used now")
 
-    monkeypatch.setattr("memtool.web.page.read_part", fail)
+    monkeypatch.setattr("memtool.web.page.read_feed", fail)
     html = client.get("/").text
     assert "the index cannot be used now" in html
     assert 'id="filters"' in html
