@@ -80,7 +80,6 @@ _PLACES = {
     "given": "memtool.cli.context:given",
     "import": "memtool.cli.exchange:import_",
     "log": "memtool.cli.history:log",
-    "mcp": "memtool.cli.serve:mcp",
     "purge": "memtool.cli.remember:purge",
     "schedule": "memtool.cli.consolidate:schedule",
     "sync": "memtool.cli.history:sync",

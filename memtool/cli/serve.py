@@ -1,4 +1,4 @@
-"""`memtool serve` and `memtool mcp`."""
+"""`memtool serve`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import click
 
 from memtool.beside import SERVICES, load_object
 from memtool.cli import output
-from memtool.cli.options import with_json, with_vault
+from memtool.cli.options import with_json
 from memtool.cli.session import Session
 from memtool.errors import ProviderMissing, UsageError
 from memtool.index.engines import ENGINES, FILES
@@ -185,23 +185,3 @@ def _until(is_so: Callable[[], bool], seconds: float) -> bool:
             return False
         time.sleep(0.05)
     return True
-
-
-PROFILES = ("context", "memory", "all")
-
-
-@click.command("mcp")
-@click.option(
-    "--profile", type=click.Choice(PROFILES), default="context", show_default=True, help="The tools to offer."
-)
-@with_vault
-def mcp(session: Session, *, profile: str) -> None:
-    """Serve the memory to an agent over MCP, on stdin and stdout, until stdin ends.
-
-    An agent's client starts this by itself after `memtool install`. It uses the same vault as the hooks: a
-    `memtool.toml` in the agent's folder, which may be a stranger's, does not name the vault.
-    """
-    from memtool.mcp import server
-
-    session.looks_upwards = False
-    server.serve(profile, session.open_workspace)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from memtool import settings as settings_module
@@ -25,21 +25,13 @@ def examine(
     are checked, too. A *deep* examination reads every note, and asks each model for one token.
     """
     home = installation.home_folder()
-    here = [
-        installation.trial_note(),
-        *installation.installation_checks(),
-        *installation.client_checks(environ, home, folder),
-    ]
+    here = [*installation.installation_checks(), *installation.client_checks(environ, home, folder)]
     try:
         vault = open_vault(vault_path)
         vault.check_made()
     except MemtoolError as error:
-        return [
-            broken("vault", error),
-            *here,
-            *installation.settings_checks(None, environ),
-            *installation.version_checks(),
-        ]
+        settings_checks = installation.settings_checks(None, environ)
+        return [broken("vault", error), *here, *settings_checks, *installation.version_checks()]
     checks = [*vault_room.folder_checks(vault, origin), *here, *installation.rule_checks(vault, environ)]
     checks += installation.settings_checks(vault, environ)
     try:
@@ -47,17 +39,13 @@ def examine(
     except MemtoolError:
         return [*checks, *installation.version_checks()]  # the check of the settings reports it
     work = Workspace(vault, settings, environ, home, folder or vault.root)
-    return [*checks, *_of_work(work, deep=deep), *installation.version_checks()]
-
-
-def _of_work(work: Workspace, *, deep: bool) -> Iterator[Check]:
-    found = scan(work.vault.root, ignores(work.settings.index.ignore))
-    yield from vault_room.content_checks(work, found, deep=deep)
-    yield from work_room.capture_checks(work)
-    yield from work_room.given_checks(work)
-    yield from work_room.source_checks(work)
-    yield from work_room.schedule_checks(work)
-    yield from work_room.model_checks(work, deep=deep)
-    yield from work_room.writer_checks(work, found.stamps)
-    yield from index.index_checks(work, found, deep=deep)
-    yield from work_room.service_checks(work)
+    found = scan(vault.root, ignores(settings.index.ignore))
+    return [
+        *checks,
+        *vault_room.content_checks(work, found, deep=deep),
+        *work_room.work_checks(work, deep=deep),
+        *work_room.writer_checks(work, found.stamps),
+        *index.index_checks(work, found, deep=deep),
+        *work_room.service_checks(work),
+        *installation.version_checks(),
+    ]

@@ -42,7 +42,13 @@ def index_checks(work: Workspace, found: Scan, *, deep: bool = False) -> list[Ch
         if not (folder or can_write(vault.state_path) or can_write(cache)):
             raise NotWritable(f"neither '{vault.state_path}' nor '{cache}' can be written")
         if not engine_class(settings.index.engine).keeps_files:
-            return use_index(place_of(work), lambda index: [*_index_health(index, work, deep=deep), _server(index)])
+            return use_index(
+                place_of(work),
+                lambda index: [
+                    *_index_health(index, work, deep=deep),
+                    Check("engine", OK, f"the index is in {index.address}"),
+                ],
+            )
 
         def look(index: Index) -> list[Check]:
             return [*_index_health(index, work, deep=deep), *_embedder_health(index, settings, cache)]
@@ -112,10 +118,6 @@ def _index_health(index: Index, work: Workspace, *, deep: bool) -> Iterator[Chec
         yield Check("notes", BROKEN, f"{note.ref}: {note.reason}", "Fix the file with an editor, or move it away.")
     if len(broken) > NAMED:
         yield Check("notes", BROKEN, f"and {len(broken) - NAMED} more", "`memtool index --status` lists them all.")
-
-
-def _server(index: Index) -> Check:
-    return Check("engine", OK, f"the index is in {index.address}")
 
 
 def _rebuilt(work: Workspace) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import datetime as dt
 import json
 import platform
@@ -41,32 +40,30 @@ _PROBE = "# Probe\n\nThe probe of `getUserById` found 解密失败 in v2.1.210.\
 _PROBE_QUERIES = ("user probe", "解密失败", "v2.1.210")
 
 
-def trial_note() -> Check:
-    """Write a note in a vault of its own, index it and find it: the whole way, without touching the user's files."""
+def installation_checks() -> Iterator[Check]:
+    """Write, index and find a note in a temporary vault; and look for a package of the same name."""
+    wanted = Filter(dt.date.min)
+
+    def lost_queries(index: Index) -> list[str]:
+        return [query for query in _PROBE_QUERIES if not search(index, query, wanted, limit=1).hits]
+
     try:
         with tempfile.TemporaryDirectory(prefix="memtool-probe-", ignore_cleanup_errors=True) as folder:
             (Path(folder) / "probe.md").write_text(_PROBE, encoding="utf-8")
             vault = open_vault(Path(folder))
             place = Place(vault, state_folder(vault, lambda: Path(folder)))
-            lost = use_index(place, _lost_queries)
+            lost = use_index(place, lost_queries)
     except (MemtoolError, OSError, sqlite3.Error) as error:
-        return Check("probe", BROKEN, f"a new note cannot be indexed here: {error}", getattr(error, "hint", ""))
-    if lost:
-        sentence = f"a new note was indexed and not found by {', '.join(lost)}"
-        return Check("probe", BROKEN, sentence, "Please report this.")
-    return Check("probe", OK, "a new note was written, indexed and found")
-
-
-def _lost_queries(index: Index) -> list[str]:
-    wanted = Filter(dt.date.min)
-    return [query for query in _PROBE_QUERIES if not search(index, query, wanted, limit=1).hits]
-
-
-def installation_checks() -> Iterator[Check]:
-    """Look for the other program on PyPI with our command's name: it brings a package `memtool`, too."""
+        yield Check("probe", BROKEN, f"a new note cannot be indexed here: {error}", getattr(error, "hint", ""))
+    else:
+        if lost:
+            sentence = f"a new note was indexed and not found by {', '.join(lost)}"
+            yield Check("probe", BROKEN, sentence, "Please report this.")
+        else:
+            yield Check("probe", OK, "a new note was written, indexed and found")
     from importlib.metadata import PackageNotFoundError, distribution
 
-    with contextlib.suppress(PackageNotFoundError):
+    with suppress(PackageNotFoundError):  # another program on PyPI brings a package `memtool`, too
         other = distribution("memtool")
         if "memtool-hook" not in {entry.name for entry in other.entry_points}:
             sentence = (
@@ -186,30 +183,24 @@ def _program_checks(name: str, title: str, shares: Iterable[Share]) -> Iterator[
 
 
 def _handshake(command: tuple[str, ...], title: str) -> Check:
-    """Start the server as *title* would, on a vault of its own, and let the SDK's own client ask for its tools.
-
-    What fails is tried once more: the machine may be busy.
-    """
-    first = _shaken(command, title)
-    return _shaken(command, title) if first.state == BROKEN else first
-
-
-def _shaken(command: tuple[str, ...], title: str) -> Check:
-    fix = "Run `memtool install` for this client again."
-    with tempfile.TemporaryDirectory(prefix="memtool-probe-", ignore_cleanup_errors=True) as folder:
-        (Path(folder) / SETTINGS_FILE).touch()
-        words = [sys.executable, *ISOLATED, "-m", "memtool.mcp.handshake", *on_vault(command, Path(folder))]
-        try:
-            done = subprocess.run(
-                words, capture_output=True, timeout=SERVER_START, check=False, stdin=subprocess.DEVNULL
-            )
-            answer = json.loads(done.stdout)
-            return Check("mcp", OK, f"{title}'s server answers with {counted(len(answer['tools']), 'tool')}")
-        except subprocess.TimeoutExpired:
-            return Check("mcp", BROKEN, f"{title}'s server did not answer within {SERVER_START:.0f} s", fix)
-        except (OSError, ValueError, LookupError, TypeError):
-            last_line = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
-            return Check("mcp", BROKEN, f"{title}'s server does not start: {''.join(last_line) or command[0]}", fix)
+    """Start the server as *title* would, on a temporary vault, and let the SDK's own client ask for its tools."""
+    sentence = ""
+    for _ in range(2):  # the machine may be busy
+        with tempfile.TemporaryDirectory(prefix="memtool-probe-", ignore_cleanup_errors=True) as folder:
+            (Path(folder) / SETTINGS_FILE).touch()
+            words = [sys.executable, *ISOLATED, "-m", "memtool.mcp.handshake", *on_vault(command, Path(folder))]
+            try:
+                done = subprocess.run(
+                    words, capture_output=True, timeout=SERVER_START, check=False, stdin=subprocess.DEVNULL
+                )
+                tools = json.loads(done.stdout)["tools"]
+                return Check("mcp", OK, f"{title}'s server answers with {counted(len(tools), 'tool')}")
+            except subprocess.TimeoutExpired:
+                sentence = f"{title}'s server did not answer within {SERVER_START:.0f} s"
+            except (OSError, ValueError, LookupError, TypeError):
+                last_line = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
+                sentence = f"{title}'s server does not start: {''.join(last_line) or command[0]}"
+    return Check("mcp", BROKEN, sentence, "Run `memtool install` for this client again.")
 
 
 def _claude_code_checks(environ: Mapping[str, str], folder: Path | None) -> Iterator[Check]:

@@ -125,16 +125,16 @@ def _fact_checks(work: Workspace) -> Iterator[Check]:
 def _orphan_checks(vault: Vault) -> Iterator[Check]:
     """Name the areas without a summary, to which no session and no trigger can lead."""
     areas = (path for kind in ("projects", "patterns", "tools") for path in (vault.root / "areas" / kind).glob("*"))
-    orphans = [path.relative_to(vault.root).as_posix() for path in areas if path.is_dir() and _is_orphan(path)]
+    orphans = [
+        path.relative_to(vault.root).as_posix()
+        for path in areas
+        if path.is_dir() and not (path / "summary.md").exists() and any(path.rglob("*.md"))
+    ]
     if orphans:
         areas_have = counted(len(orphans), "area has", "areas have")
         sentence = f"{areas_have} notes but no summary.md: {some_of(sorted(orphans), NAMED)}"
         fix = "Describe the area in its `summary.md`; without it, nothing leads to the notes."
         yield Check("areas", NOTE, sentence, fix)
-
-
-def _is_orphan(area: Path) -> bool:
-    return not (area / "summary.md").exists() and any(area.rglob("*.md"))
 
 
 def _secret_checks(work: Workspace, found: Scan, *, most: int) -> Iterator[Check]:

@@ -6,7 +6,6 @@ import contextlib
 import datetime as dt
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from functools import partial
 from heapq import nlargest
 from typing import NamedTuple
 
@@ -17,7 +16,7 @@ from memtool.consolidate.week import SCHEDULE, read_kept, read_run
 from memtool.doctor.check import BROKEN, NAMED, NOTE, OK, Check
 from memtool.errors import MemtoolError
 from memtool.llm import Request, models_of, open_provider, writer_of
-from memtool.llm.call_log import CallLog, ModelCall, calls_of, usage
+from memtool.llm.call_log import CallLog, calls_of, usage
 from memtool.llm.chain import Chain, Clock
 from memtool.llm.writers import NOTES, USUAL_TOKENS
 from memtool.recall.uses import fates_between, sums_of
@@ -33,6 +32,15 @@ from memtool.vault.sources import last_removal, list_sources
 from memtool.workspace import Workspace
 
 _RULES = ("rules", "extractive")
+
+
+def work_checks(work: Workspace, *, deep: bool) -> Iterator[Check]:
+    """Give the findings about capture, given memories, kept transcripts, the weekly run and the models."""
+    yield from capture_checks(work)
+    yield from given_checks(work)
+    yield from source_checks(work)
+    yield from schedule_checks(work)
+    yield from model_checks(work, deep=deep)
 
 
 def capture_checks(work: Workspace) -> Iterator[Check]:
@@ -142,12 +150,12 @@ def schedule_checks(work: Workspace) -> Iterator[Check]:
         yield Check("schedule", OK, "none; `memtool schedule install` consolidates each week")
     for lost in find_lost(work):
         sentence = f"{lost.name} consolidates '{lost.vault}', which does not exist"
-        yield Check("schedule", NOTE, sentence, "`memtool doctor --fix` removes it.", partial(_removed, work, lost))
 
+        def mend(lost: Lost = lost) -> str:
+            remove_lost(work, lost)
+            return f"removed the schedule {lost.name}"
 
-def _removed(work: Workspace, lost: Lost) -> str:
-    remove_lost(work, lost)
-    return f"removed the schedule {lost.name}"
+        yield Check("schedule", NOTE, sentence, "`memtool doctor --fix` removes it.", mend)
 
 
 def model_checks(work: Workspace, *, deep: bool) -> Iterator[Check]:
@@ -165,7 +173,13 @@ def model_checks(work: Workspace, *, deep: bool) -> Iterator[Check]:
             yield Check("models", OK, f"{name} is set up; `memtool doctor --deep` calls it")
     if not providers:
         yield Check("models", OK, "none: notes are written by rules, without a model")
-    yield _cost_check(work)
+    today = work.now().date().isoformat()
+    rows = [row for row in usage(work.vault) if row.day == today]
+    tokens = sum(row.input_tokens + row.output_tokens for row in rows)
+    cost = sum(row.cost_usd or 0.0 for row in rows)
+    money = f", {cost:.4f} USD where the price is known" if any(row.cost_usd is not None for row in rows) else ""
+    limit = work.settings.llm.daily_tokens
+    yield Check("costs", OK, f"{tokens:,} tokens today{money}" + (f", limit {limit:,}" if tokens and limit else ""))
 
 
 def _asked(work: Workspace, name: str) -> Check:
@@ -178,16 +192,6 @@ def _asked(work: Workspace, name: str) -> Check:
         return Check("models", BROKEN, outcome.reasons[0], "Check its key, address and model.")
     answer = outcome.answer
     return Check("models", OK, f"{name} ({answer.model}) answered within {answer.seconds:.1f} s")
-
-
-def _cost_check(work: Workspace) -> Check:
-    today = work.now().date().isoformat()
-    rows = [row for row in usage(work.vault) if row.day == today]
-    tokens = sum(row.input_tokens + row.output_tokens for row in rows)
-    cost = sum(row.cost_usd or 0.0 for row in rows)
-    money = f", {cost:.4f} USD where the price is known" if any(row.cost_usd is not None for row in rows) else ""
-    limit = work.settings.llm.daily_tokens
-    return Check("costs", OK, f"{tokens:,} tokens today{money}" + (f", limit {limit:,}" if tokens and limit else ""))
 
 
 def _line_of(entry: LogEntry) -> str:
@@ -209,7 +213,8 @@ def writer_checks(work: Workspace, stamps: Mapping[str, tuple[int, int]]) -> Ite
     last = sorted(_notes(work.vault, newest), reverse=True)[:10]
     if not last:
         return
-    counts = Counter(_called(note.writer) for note in last)
+    names = {**dict.fromkeys(_RULES, "memtool's rules"), "agent": "the agent itself", "": "an unknown writer"}
+    counts = Counter(names.get(note.writer, note.writer) for note in last)
     by_whom = ", ".join(f"{count} by {name}" for name, count in counts.most_common())
     notes = counted(len(last), "session note") if len(last) > 1 else "session note"
     sentence = f"the last {notes}: {by_whom}"
@@ -233,12 +238,6 @@ def _notes(vault: Vault, refs: Iterable[str]) -> Iterator[_WrittenNote]:
                 yield _WrittenNote(fields.get("updated") or fields.get("date", ""), fields.get("writer", ""))
 
 
-def _called(writer: str) -> str:
-    if writer in _RULES:
-        return "memtool's rules"
-    return {"agent": "the agent itself", "": "an unknown writer"}.get(writer, writer)
-
-
 def _why_not(work: Workspace) -> tuple[str, str]:
     """Return why no model wrote, as far as the ledger of its calls knows, and what can be done."""
     calls, limit = calls_of(work.vault), work.settings.llm.daily_tokens
@@ -247,15 +246,11 @@ def _why_not(work: Workspace) -> tuple[str, str]:
     if limit and spent + USUAL_TOKENS[0] > limit:
         why = f"{spent:,} of today's {limit:,} tokens are used"
         return why, "Raise it with `memtool config set llm.daily_tokens NUMBER`, or wait for tomorrow."
-    last = _last_of_notes(calls, models_of(work.settings.llm))
+    names = models_of(work.settings.llm)
+    last = next((call for call in reversed(calls) if call.purpose == NOTES and call.provider in names), None)
     if last is None:
         return "it was not called yet; that happens when a session ends", ""
     if last.failure:
         when = last.at[:16].replace("T", " ")
         return f"{last.provider} failed at {when}: {last.failure}", "`memtool doctor --deep` asks it for a word."
     return "it was not called for that session, or not yet; see `memtool capture --status`", ""
-
-
-def _last_of_notes(calls: Iterable[ModelCall], names: Iterable[str]) -> ModelCall | None:
-    known = set(names)
-    return next((call for call in reversed(list(calls)) if call.purpose == NOTES and call.provider in known), None)

@@ -14,7 +14,7 @@ from memtool.consolidate.week import Week, parse_week, week_of
 from memtool.doctor.check import Check
 from memtool.doctor.index import index_checks
 from memtool.doctor.vault import content_checks
-from memtool.doctor.work import capture_checks, model_checks, schedule_checks
+from memtool.doctor.work import work_checks
 from memtool.errors import BadSetting, MemtoolError, in_words
 from memtool.index.engine import place_of, use_index
 from memtool.llm.call_log import usage
@@ -87,9 +87,7 @@ def health(request: Request, work: Work) -> Response:
 def _checks(work: Workspace) -> Iterator[Check]:
     found = scan(work.vault.root, ignores(work.settings.index.ignore))
     yield from content_checks(work, found, deep=False)
-    yield from capture_checks(work)
-    yield from schedule_checks(work)
-    yield from model_checks(work, deep=False)
+    yield from work_checks(work, deep=False)
     yield from index_checks(work, found)
 
 
