@@ -84,13 +84,13 @@ def _placed(routing: Routing, file: str) -> tuple[str, str]:
 
 
 def _placed_by_git(routing: Routing, path: Path) -> tuple[str, str]:
-    from memtool.vault.project_area import find_project, find_project_identities, match_project
+    from memtool.vault.project_area import find_project, identities_of, match_project
 
     folder = next(folder for folder in (path, *path.parents) if folder.is_dir())
     found = find_project(folder)
     if found.is_repository and path.is_relative_to(found.root):
         known = {area.name: area.identities for area in routing.areas if area.kind == "project"}
-        name = match_project(find_project_identities(folder), known) if known else None
+        name = match_project(identities_of(find_project(folder)), known) if known else None
         return path.relative_to(found.root).as_posix(), name or ""
     here = working_folder()
     return (path.relative_to(here) if path.is_relative_to(here) else path).as_posix(), ""

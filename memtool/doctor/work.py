@@ -26,7 +26,6 @@ from memtool.text.frontmatter import plain_fields, split_front_matter
 from memtool.text.lines import counted
 from memtool.vault.files import read_head
 from memtool.vault.layout import Vault, find_state_folder, outer_folder
-from memtool.vault.limits import MB
 from memtool.vault.session_names import FOLDER
 from memtool.vault.sources import last_removal, list_sources
 from memtool.workspace import Workspace
@@ -101,7 +100,7 @@ def source_checks(work: Workspace) -> Iterator[Check]:
     """Report how many sources of sessions are kept, their size, and when some were removed."""
     kept = list_sources(work.vault)
     if kept:
-        size = f"{sum(one.size for one in kept) / MB:,.1f}"
+        size = f"{sum(one.size for one in kept) / (1 << 20):,.1f}"
         yield Check("transcripts", OK, f"{counted(len(kept), 'session')} kept with all turns, {size} MB")
     else:
         yield Check(

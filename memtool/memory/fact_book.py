@@ -140,7 +140,7 @@ def rivals_of(facts: Sequence[StoredFact], unfinished: list[str] | None = None) 
             for other in entries[:at]
             if (shared := len(one[1] & other[1])) >= 2 and 2 * shared >= min(len(one[1]), len(other[1]))
         )
-        for one, other in islice(pairs, limits.PAIRS_OF_FACTS):
+        for one, other in islice(pairs, 20_000):
             if contradicts(statement_of(one[2]), statement_of(other[2]), in_one_place=True):
                 found.setdefault(one[0], []).append(other[0])
                 found.setdefault(other[0], []).append(one[0])

@@ -1,15 +1,10 @@
 """The limits of this room: what bounds the work, and what bounds a text."""
 
 VERSION = 8  # hexadecimal digits of a hash; another one is never longer
-PAIRS_OF_FACTS = 20_000  # similar facts of one file: some two seconds
 LARGEST_ANCHOR = 16 << 20  # bytes; a larger file is not hashed
 LONGEST_FACT = 2_000  # characters; a longer text is a note
 TODO = 500  # characters of an open item
-NEIGHBOURS = 20  # hits that are compared with a new memory
 FILES_AT_ONCE = 300  # new or changed files that are read before an answer; the others are read in the background
-PROMPT_LIST = 2 << 20  # bytes of the client's list of prompts that are read, from its end
 LOGGED_EVENTS = 20_000
 NOTES_OF_NEW_LOG = 200  # notes, the newest, that a new log looks at closely
-SHORTEST_TEXT = 4  # characters of a text to purge; a shorter one is in everything
-SHORTEST_HAN_TEXT = 2  # the same, in Chinese characters
 SHORTEST_PART = 6  # letters of what may be a part of a line; less would be a part of many

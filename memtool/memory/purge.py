@@ -19,7 +19,6 @@ from memtool.history.one_commit import Kept, alone, commit
 from memtool.history.rewriting import KIND, PURGE, Rewritten, refuse_unsafe, rewrite_history
 from memtool.history.template import template_text
 from memtool.index.engine import place_of, use_index
-from memtool.memory import limits
 from memtool.memory.forget import LINE, find_target, remove, sort_of
 from memtool.redaction.known import KnownSecrets
 from memtool.redaction.views import merge, replace
@@ -65,7 +64,7 @@ def find_purge_target(work: Workspace, asked: str) -> Memory | None:
     """
     with suppress(NoteNotFound):
         target = find_target(work, asked) if asked.strip() else None
-        if target and (len(asked.strip()) >= limits.SHORTEST_TEXT or asked in {target.path, target.id}):
+        if target and (len(asked.strip()) >= 4 or asked in {target.path, target.id}):
             return target
     refuse_short(asked)
     return None
@@ -78,10 +77,9 @@ def refuse_short(asked: str) -> None:
         UsageError: it is.
     """
     text = asked.strip()
-    least = limits.SHORTEST_HAN_TEXT if re.search(f"[{HAN}]", text) else limits.SHORTEST_TEXT
-    if len(text) < least:
-        shortest = f"{limits.SHORTEST_TEXT} characters (Chinese: {limits.SHORTEST_HAN_TEXT})"
-        raise UsageError(f"a text of less than {shortest} is in too many places", hint="Write more of it.")
+    if len(text) < (2 if re.search(f"[{HAN}]", text) else 4):
+        sentence = "a text of less than 4 characters (Chinese: 2) is in too many places"
+        raise UsageError(sentence, hint="Write more of it.")
 
 
 def extent_of(work: Workspace, asked: str) -> Extent:

@@ -336,8 +336,8 @@ def _prompts(path: Path, zone: dt.tzinfo | None) -> Iterator[_Prompt]:
     if not path.is_file():  # a pipe would keep us waiting
         return
     with suppress(OSError), path.open("rb") as file:
-        file.seek(max(0, file.seek(0, os.SEEK_END) - limits.PROMPT_LIST))
-        for line in file.read(limits.PROMPT_LIST).splitlines():
+        file.seek(max(0, file.seek(0, os.SEEK_END) - (2 << 20)))  # the end of a long list
+        for line in file.read(2 << 20).splitlines():
             with suppress(ValueError, RecursionError, TypeError, KeyError, OverflowError, AttributeError):
                 entry = json.loads(line)
                 text, at = one_line(entry["display"]), entry["timestamp"]

@@ -120,9 +120,8 @@ def add_sessions(text: str, sessions: Iterable[tuple[DailySession, bool]], *, la
     """Return *text* with all *sessions*, added one after the other as `add_session` does; each may have a note."""
     listed = _Listed(text, _SESSION, _BARE_SESSION)
     for session, has_note in sessions:
-        name = (
-            session.session_id if re.fullmatch(r"\w[\w.+-]*", session.session_id) else session_name(session.session_id)
-        )
+        is_plain = re.fullmatch(r"\w[\w.+-]*", session.session_id)
+        name = session.session_id if is_plain else session_name(session.session_id)
         topic = one_line(session.topic) or name
         shown = link(topic, f"../sessions/{name}.md") if has_note else f"{topic.lstrip('[') or name} (session {name})"
         line = _start(session.minute, _plain(session.project)) + shown

@@ -19,8 +19,6 @@ from memtool.named_tuple import NamedTuple
 from memtool.processes import note_write
 from memtool.vault import limits
 
-# A file saved within the clock's resolution may change again without changing its stamp
-# (git calls this "racy"), so the stamps of files that were younger than this when they were read are not trusted.
 _NOT_ASCII = bytes(range(0x80, 0x100))
 _TEMPORARY = r"\.memtool-[0-9a-f]{8}\.tmp"  # as `_hidden_beside` names them
 _GIT_LOCKS = ("index.lock", "HEAD.lock", "config.lock", "packed-refs.lock", "refs/heads/main.lock")
@@ -73,10 +71,14 @@ def hash_of(path: Path) -> str | None:
 
 
 def is_suspect(known: KnownStamp | None, stamp: tuple[int, int]) -> bool:
-    """Return whether a file that has *stamp* now must be read, or read again."""
+    """Return whether a file that has *stamp* now must be read, or read again.
+
+    A file saved within the clock's resolution may change again without changing its stamp (git calls this "racy"), so
+    the stamp of a file that was younger than two seconds when it was read is not trusted.
+    """
     if known is None or known[0] != stamp[0] or known[1] != stamp[1]:
         return True
-    return known[2] - known[1] < limits.RACY
+    return known[2] - known[1] < 2_000_000_000  # nanoseconds
 
 
 def read_content(path: Path, *, largest: int | None = None) -> bytes:
@@ -152,7 +154,7 @@ def change(path: Path, changed: Callable[[str | None], str | None]) -> bool:
     Raises:
         NoteChanged, NotWritable, BrokenVaultFile: nothing was written.
     """
-    for attempt in range(limits.WRITES):
+    for attempt in range(5):
         try:
             text, expected = read_text(path)
         except FileNotFoundError:
@@ -163,7 +165,7 @@ def change(path: Path, changed: Callable[[str | None], str | None]) -> bool:
         try:
             replace(path, wanted, expected=expected)
         except NoteChanged:
-            if attempt == limits.WRITES - 1:
+            if attempt == 4:
                 raise
         else:
             return True
@@ -278,15 +280,14 @@ def find_leftovers(root: Path, now: float) -> list[Path]:
     for folder, below, names in os.walk(root):
         below[:] = [name for name in below if name != ".git"]
         found += [Path(folder, name) for name in names if name[0] == "." and re.fullmatch(_TEMPORARY, name)]
-    return sorted(path for path in found if _is_old_file(path, now))
-
-
-def _is_old_file(path: Path, now: float) -> bool:
-    with contextlib.suppress(OSError):
-        about = path.lstat()
-        # The time of its last renaming or linking counts, too: a temporary name may be that of an old note.
-        return not path.is_dir() and now - max(about.st_mtime, about.st_ctime) > limits.LEFTOVER
-    return False
+    old = []
+    for path in found:
+        with contextlib.suppress(OSError):
+            about = path.lstat()
+            # The time of its last renaming or linking counts, too: a temporary name may be that of an old note.
+            if not path.is_dir() and now - max(about.st_mtime, about.st_ctime) > limits.LEFTOVER:
+                old.append(path)
+    return sorted(old)
 
 
 def remove_leftovers(root: Path, now: float) -> list[Path]:

@@ -23,7 +23,6 @@ from memtool.errors import (
 )
 from memtool.named_tuple import NamedTuple
 from memtool.processes import lock
-from memtool.vault import limits
 from memtool.vault.files import read_text
 from memtool.vault.memory import KINDS, KNOWLEDGE
 from memtool.vault.state import STATE_FOLDER, make_state_folder, writing_in
@@ -204,16 +203,12 @@ def kind_of(ref: str, declared: str = "", *, daily: str = DAILY) -> str:
     if len(parts) > 1 and parts[0] in ("sessions", DAILY, daily):
         return "session" if parts[0] == "sessions" else "daily"
     if len(parts) > 3 and parts[0] == "areas":
-        return _kind_in_area(parts[1], parts[3:] if parts[1] != "global" else parts[2:])
+        below = parts[3:] if parts[1] != "global" else parts[2:]
+        kinds, name = (_AREA_FOLDERS if len(below) > 1 else _AREA_FILES), below[0]
+        if below == ["summary.md"]:
+            kinds, name = _AREA_SUMMARIES, parts[1]
+        return kinds.get(name, "note")
     return "memory" if parts == ["MEMORY.md"] else "note"
-
-
-def _kind_in_area(area: str, below: list[str]) -> str:
-    if len(below) > 1:
-        return _AREA_FOLDERS.get(below[0], "note")
-    if below[0] == "summary.md":
-        return _AREA_SUMMARIES.get(area, "note")
-    return _AREA_FILES.get(below[0], "note")
 
 
 def project_of(ref: str) -> str:
@@ -274,7 +269,7 @@ def _daily_folder(lines: Iterable[str], settings_path: Path) -> str:
     match = _first(_DAILY_LINE, lines, "daily_folder")
     name = match[1] or "" if match else DAILY
     is_plain = name == DAILY or (name.isprintable() and not re.search(r'^[.\s]|[\\/:*?"<>|]|[.\s]$', name))
-    if not name or len(name) > limits.FOLDER or not is_plain or name.casefold() in _TAKEN:
+    if not name or len(name) > 60 or not is_plain or name.casefold() in _TAKEN:
         hint = (
             f"Name a folder at the top of the vault that holds no other notes of memtool's (not {', '.join(_TAKEN)})."
         )
@@ -318,13 +313,13 @@ def outer_folder(root: Path, cache: Path) -> Path:
     """Return the folder in *cache* for the state of the vault at *root*, where it cannot be kept in the vault."""
     import hashlib
 
-    return cache / "vaults" / hashlib.sha256(os.fsencode(root)).hexdigest()[: limits.HASH]
+    return cache / "vaults" / hashlib.sha256(os.fsencode(root)).hexdigest()[:16]
 
 
 def _drawn_name(cache: Path) -> str:
     with contextlib.suppress(OSError, ValueError):
         name = (cache / "machine").read_text(encoding="utf-8").strip()
-        if len(name) == limits.HASH and name.isalnum():
+        if len(name) == 16 and name.isalnum():
             return name
     return ""
 
@@ -340,7 +335,7 @@ def _own_name(cache: Path) -> str:
         with lock(path.with_suffix(".lock"), timeout=1.0):
             if name := _drawn_name(cache):
                 return name
-            name = os.urandom(limits.HASH // 2).hex()
+            name = os.urandom(16 // 2).hex()
             temporary = path.with_name(f".machine.{name}")
             temporary.write_text(name, encoding="ascii")
             os.replace(temporary, path)

@@ -93,9 +93,9 @@ def first_sentence(body: str) -> str:
         lines = [line for line in paragraph.split("\n") if line.strip() and not _STRUCTURE.match(line)]
         match = _FIRST_SENTENCE.match(" ".join(line.strip() for line in lines))
         if match:
-            return match[0][: limits.SENTENCE]
+            return match[0][:200]
     bullets = (line[match.end() :] for line in body.split("\n") if (match := _BULLET.match(line)))
-    return next(bullets, "").strip()[: limits.SENTENCE]
+    return next(bullets, "").strip()[:200]
 
 
 def overview(body: str) -> str:

@@ -63,10 +63,12 @@ def find_project(path: Path, *, quick: bool = False) -> Project:
     # Not resolved: git follows symlinks, and without git both paths are identities.
     folder = Path(os.path.abspath(path.parent if path.is_file() else path))  # noqa: PTH100
     if not folder.exists():
-        return _project_of_gone(folder, quick=quick)
+        if checkout := _checkout_of(folder):
+            return find_project(checkout, quick=quick) if checkout.exists() else _plain_folder(checkout)
+        around = find_project(next(parent for parent in folder.parents if parent.exists()), quick=quick)
+        return around if around.is_repository else _plain_folder(folder, around.notice)
     try:
-        timeout = limits.QUICK_GIT if quick else limits.GIT
-        answer = _ask(folder, "rev-parse", "--show-toplevel", "--git-dir", "--git-common-dir", timeout=timeout)
+        answer = _ask(folder, "rev-parse", "--show-toplevel", "--git-dir", "--git-common-dir", quick=quick)
     except HistoryFailed as error:
         return _plain_folder(folder, str(error))
     lines = answer.out.splitlines()
@@ -81,14 +83,6 @@ def find_project(path: Path, *, quick: bool = False) -> Project:
 def _plain_folder(folder: Path, notice: str = "") -> Project:
     root = Path(os.path.realpath(folder))
     return Project(root, is_repository=False, notice=notice, named=folder if folder != root else None)
-
-
-def _project_of_gone(folder: Path, *, quick: bool) -> Project:
-    checkout = _checkout_of(folder)
-    if checkout:
-        return find_project(checkout, quick=quick) if checkout.exists() else _plain_folder(checkout)
-    around = find_project(next(parent for parent in folder.parents if parent.exists()), quick=quick)
-    return around if around.is_repository else _plain_folder(folder, around.notice)
 
 
 def _checkout_of(folder: Path) -> Path | None:
@@ -106,11 +100,6 @@ def _checkout_of(folder: Path) -> Path | None:
             return place
         return base
     return folder.parent if folder.name.isdigit() else None  # workspaces/shop/2: a number names no project
-
-
-def find_project_identities(path: Path) -> tuple[str, ...]:
-    """Return every identity of the project that *path* lies in, strongest first."""
-    return tuple(identities_of(find_project(path)))
 
 
 def identities_of(project: Project, *, quick: bool = False) -> Iterator[str]:
@@ -161,10 +150,15 @@ def short_id(root: Path) -> str:
     return hashlib.sha256(os.path.abspath(os.fsencode(root))).hexdigest()[:12]  # noqa: PTH100
 
 
+def _ask(folder: Path, *args: str, quick: bool, timeout: float = 0.0) -> GitAnswer:
+    from memtool.git import ask  # mostly the area is remembered, and git not asked
+
+    return ask(folder, *args, timeout=timeout or (limits.QUICK_GIT if quick else limits.GIT))
+
+
 def _remote(root: Path, *, quick: bool) -> str:
     # Not `git remote get-url`: it applies the user's own rewriting, which differs from machine to machine.
-    timeout = limits.QUICK_GIT if quick else limits.GIT
-    answer = _ask(root, "config", "--local", "-z", "--get-regexp", r"^remote\..*\.url$", timeout=timeout)
+    answer = _ask(root, "config", "--local", "-z", "--get-regexp", r"^remote\..*\.url$", quick=quick)
     urls: dict[str, str] = {}
     for entry in answer.out.split("\0"):
         key, _, url = entry.partition("\n")
@@ -173,19 +167,13 @@ def _remote(root: Path, *, quick: bool) -> str:
     return next((urls[name] for name in names if urls[name]), "")
 
 
-def _ask(folder: Path, *args: str, timeout: float) -> GitAnswer:
-    from memtool.git import ask  # mostly the area is remembered, and git not asked
-
-    return ask(folder, *args, timeout=timeout)
-
-
 def _root_commit(root: Path, *, quick: bool) -> str:
     """Return the oldest commit without parents; a shallow clone does not know it."""
     timeout = 0.1 if quick else 2.0  # seconds; that of a huge repository is not worth more
     try:
-        if _ask(root, "rev-parse", "--is-shallow-repository", timeout=timeout).out.strip() != "false":
+        if _ask(root, "rev-parse", "--is-shallow-repository", quick=quick, timeout=timeout).out.strip() != "false":
             return ""
-        return (_ask(root, "rev-list", "--max-parents=0", "HEAD", timeout=timeout).out.split() or [""])[-1]
+        return (_ask(root, "rev-list", "--max-parents=0", "HEAD", quick=quick, timeout=timeout).out.split() or [""])[-1]
     except HistoryFailed:
         if quick:
             raise
@@ -224,14 +212,15 @@ def find_area(vault: Vault, folder: Path, home: Path, now: float) -> ProjectArea
     """
     if within := _area_within(vault, folder):
         return within
-    remembered = _remembered(vault, folder, now)
-    # What is remembered for a day was there; its owner may have renamed it.
-    if remembered and (now - remembered.found_at >= limits.FRESH - limits.UNSURE or _is_there(vault, remembered.area)):
-        return remembered.area
+    if remembered := _remembered(vault, folder, now):
+        area, found_at, _ = remembered
+        # What is remembered for a day was there; its owner may have renamed it.
+        if now - found_at >= limits.FRESH - limits.UNSURE or _is_there(vault, area):
+            return area
     project = find_project(folder, quick=True)
     area, is_sure = _find(vault, folder, home, project, identities_of(project, quick=True))
     is_lasting = is_sure and not project.notice and _is_there(vault, area)
-    _remember(vault, folder, _KnownFolder(area, now if is_lasting else now - limits.FRESH + limits.UNSURE))
+    _remember(vault, folder, area, now if is_lasting else now - limits.FRESH + limits.UNSURE)
     return area
 
 
@@ -241,15 +230,16 @@ def find_registered_area(vault: Vault, folder: Path, home: Path, now: float) -> 
         with suppress(NoteChanged), vault.lock():
             replace(vault.path(within.ref), _new_summary(within), expected=None)
         return within
-    remembered = _remembered(vault, folder, now)
-    if remembered and remembered.registered and _is_there(vault, remembered.area):
-        return remembered.area
+    if remembered := _remembered(vault, folder, now):
+        area, _, registered = remembered
+        if registered and _is_there(vault, area):
+            return area
     project = find_project(folder)
     identities = tuple(identities_of(project))
     area, _ = _find(vault, folder, home, project, identities)
     if area.name:
         register(vault, area, identities)
-    _remember(vault, folder, _KnownFolder(area, now, registered=True))
+    _remember(vault, folder, area, now, registered=True)
     return area
 
 
@@ -319,7 +309,7 @@ def area_name(text: str) -> str:
     """Return *text* as the name of a folder that every disk accepts; it may be empty."""
     text = _composed(text)
     is_plain = text.replace("-", "_").isidentifier()  # compiling the pattern would take a hook longer than all of this
-    return (text if is_plain else re.sub(_FORBIDDEN, "-", text)).strip("-. ")[: limits.FOLDER].strip("-. ")
+    return (text if is_plain else re.sub(_FORBIDDEN, "-", text)).strip("-. ")[:60].strip("-. ")
 
 
 def is_same_name(one: str, other: str) -> bool:
@@ -333,12 +323,6 @@ def _composed(text: str) -> str:
     import unicodedata
 
     return unicodedata.normalize("NFC", text)  # macOS writes an accent as a character of its own
-
-
-class _KnownFolder(NamedTuple):
-    area: ProjectArea
-    found_at: float
-    registered: bool = False
 
 
 def _find(
@@ -391,32 +375,28 @@ def _identities(ref: str, content: bytes) -> tuple[str, ...] | None:
     note = parse_note(ref, content)
     if isinstance(note, Note) and not isinstance(parse_fields(split_front_matter(note.text)[0] or ""), str):
         return note.words("identities")
-    return (_broken_identities(note.text) or None) if note.text else ()
-
-
-def _broken_identities(text: str) -> tuple[str, ...]:
-    """Return the identities in front matter that is no YAML, so that its area keeps its name until it is mended."""
-    listed = re.search(
-        r"^identities:((?:.*\n)(?:[ \t]*-(?!--).*\n|[ \t]+\S.*\n)*)", text[: limits.SUMMARY], re.MULTILINE
-    )
+    # Of front matter that is no YAML the items are taken as they look: its area keeps its name until it is mended.
+    listed = re.search(r"(?m)^identities:((?:.*\n)(?:[ \t]*-(?!--).*\n|[ \t]+\S.*\n)*)", note.text[: limits.SUMMARY])
     items = re.split(r"[\[\],\n]", listed[1]) if listed else []
-    return tuple(name for item in items if (name := item.strip().removeprefix("- ").strip(" \t\r\"'{}")))
+    names = (item.strip().removeprefix("- ").strip(" \t\r\"'{}") for item in items)
+    return (tuple(filter(None, names)) or None) if note.text else ()
 
 
-def _remembered(vault: Vault, folder: Path, now: float) -> _KnownFolder | None:
+def _remembered(vault: Vault, folder: Path, now: float) -> tuple[ProjectArea, float, bool] | None:
+    """Return the area of *folder*, when it was found, and whether it is registered; None if that is too old."""
     match remembered_folders(vault).get(str(folder)):
         case [str(name), str(root), int() | float() as found_at, bool(registered)] if (
             0 <= now - found_at < limits.FRESH
         ):
-            return _KnownFolder(ProjectArea(area_name(name), Path(root)), found_at, registered)
+            return ProjectArea(area_name(name), Path(root)), found_at, registered
     return None
 
 
-def _remember(vault: Vault, folder: Path, entry: _KnownFolder) -> None:
+def _remember(vault: Vault, folder: Path, area: ProjectArea, found_at: float, *, registered: bool = False) -> None:
     with suppress(OSError, MemtoolError), vault.lock("projects", timeout=0.1):
         entries = remembered_folders(vault)
         entries.pop(str(folder), None)  # so that it comes last, as the newest
-        entries[str(folder)] = [entry.area.name, os.fspath(entry.area.root), entry.found_at, entry.registered]
+        entries[str(folder)] = [area.name, os.fspath(area.root), found_at, registered]
         write_state(vault.state_path / _MEMORY, json.dumps(dict(list(entries.items())[-2_000:])).encode())
 
 

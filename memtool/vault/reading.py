@@ -12,7 +12,6 @@ from memtool.named_tuple import NamedTuple
 from memtool.text.frontmatter import read_front_matter
 from memtool.text.markdown import blocks, headings
 from memtool.text.tokens import fold
-from memtool.vault import limits
 from memtool.vault.layout import DAILY, Vault, is_archived, kind_of, project_of
 from memtool.vault.marks import UNSOLVED, holds_two_texts
 from memtool.vault.memory import Location, Memory
@@ -78,16 +77,17 @@ def resolve(
         return wanted
     folded = fold(wanted)
     begun = wanted.casefold().removesuffix("…").removesuffix("...").removeprefix("archive/")
+    may_be_session = len(begun) >= 4  # characters of its id
     # A place is often shown shortened; the beginning of any other path is a folder, and no note.
-    is_begun = len(begun) >= limits.SESSION_ID and (wanted.endswith(("…", "...")) or begun.startswith("sessions/"))
+    is_begun = may_be_session and (wanted.endswith(("…", "...")) or begun.startswith("sessions/"))
     ways: tuple[Callable[[], list[str]], ...] = (
         lambda: [ref for ref in refs if ref.endswith(f"/{wanted}")],
         lambda: [ref for ref in refs if f"/{fold(ref)}".rpartition(".")[0].endswith(f"/{folded}")],
         lambda: [ref for ref in refs if f"/{fold(ref)}".endswith(f"/{folded}")],
         lambda: named(wanted),
         lambda: [ref for ref in refs if fold(ref) == f"areas/projects/{folded}/summary.md"],
-        lambda: [ref for ref in refs if len(begun) >= limits.SESSION_ID and _session_id(ref).startswith(begun)],
-        lambda: of_session(begun) if len(begun) >= limits.SESSION_ID else [],
+        lambda: [ref for ref in refs if may_be_session and _session_id(ref).startswith(begun)],
+        lambda: of_session(begun) if may_be_session else [],
         lambda: [ref for ref in refs if is_begun and ref.casefold().removeprefix("archive/").startswith(begun)],
         lambda: titled(wanted),
     )

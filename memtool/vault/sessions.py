@@ -194,7 +194,7 @@ def hash_of_words(text: str) -> str:
     """Return the hash of the words of *text*: white space, case, quotes and code marks do not count."""
     import hashlib  # a hook does without
 
-    return hashlib.sha256(re.sub(_MARKS, "", text).casefold().encode("utf-8", "replace")).hexdigest()[: limits.HASH]
+    return hashlib.sha256(re.sub(_MARKS, "", text).casefold().encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def is_as_written(text: str) -> bool:

@@ -82,7 +82,7 @@ def unpacked(ref: str, packed: bytes) -> bytes:
     except (OSError, EOFError, zlib.error) as error:
         raise BrokenVaultFile(f"'{ref}' cannot be unpacked: {error}") from None
     if len(content) > limits.SOURCE:
-        raise BrokenVaultFile(f"'{ref}' unpacks to more than {limits.SOURCE // limits.MB} MB")
+        raise BrokenVaultFile(f"'{ref}' unpacks to more than {limits.SOURCE >> 20} MB")
     return content
 
 
@@ -120,7 +120,7 @@ def ignore_sources(vault: Vault) -> None:
 
 
 def is_source(ref: str) -> bool:
-    """Return whether a source lies at *ref*."""
+    """Return whether *ref* is the path of a source."""
     return ref.startswith(f"{FOLDER}/") and ref.endswith(SUFFIX)
 
 
@@ -189,7 +189,7 @@ def trim_sources(vault: Vault, settings: TranscriptSettings, now: datetime) -> i
     """
     kept = list_sources(vault)
     oldest = (now - timedelta(days=settings.keep_days)).timestamp() if settings.keep_days else 0.0
-    excess = sum(one.size for one in kept) - settings.max_mb * limits.MB if settings.max_mb else 0
+    excess = sum(one.size for one in kept) - (settings.max_mb << 20) if settings.max_mb else 0
     gone = [
         one
         for one, before in zip(kept, accumulate((one.size for one in kept), initial=0), strict=False)

@@ -107,39 +107,23 @@ def add_todo(text: str, item: str) -> tuple[str, int]:
 
 
 def close_todo(text: str, line: int, source: str, language: str) -> str:
-    """Return *text* with the item on *line* ticked off, and the session *source* that did it behind it, if known.
-
-    Raises:
-        NoteNotFound: there is no item.
-    """
+    """Return *text* with the item on *line* ticked off, and the session *source* that did it behind it, if known."""
     done = labels("todos", language)["done"].format(source) if source else ""
     return _with_item(text, line, lambda match: f"{match['lead']}[x] {match['text']}{done}")
 
 
 def change_todo(text: str, line: int, said: str) -> str:
-    """Return *text* with the words of the item on *line* replaced by *said*, which is one line.
-
-    Raises:
-        NoteNotFound: there is no item.
-    """
+    """Return *text* with the words of the item on *line* replaced by *said*, which is one line."""
     return _with_item(text, line, lambda match: f"{match['lead']}[{match['mark']}] {said}")
 
 
 def drop_todo(text: str, line: int) -> str:
-    """Return *text* with the item on *line* ticked off and struck out: it is no longer to be done.
-
-    Raises:
-        NoteNotFound: there is no item.
-    """
+    """Return *text* with the item on *line* ticked off and struck out: it is no longer to be done."""
     return _with_item(text, line, lambda match: f"{match['lead']}[x] ~~{match['text']}~~")
 
 
 def remove_todo(text: str, line: int) -> str:
-    """Return *text* without the item on *line* and the lines below it that belong to it.
-
-    Raises:
-        NoteNotFound: there is no item.
-    """
+    """Return *text* without the item on *line* and the lines below it that belong to it."""
     _item_at(text, line)
     lines = text.split("\n")
     del lines[line - 1 : _end_of_item(lines, line)]
@@ -161,6 +145,7 @@ def _with_item(text: str, line: int, changed: Callable[[re.Match[str]], str]) ->
 
 
 def _item_at(text: str, line: int) -> re.Match[str]:
+    """Return the item on *line*, or raise NoteNotFound."""
     for number, match in _items(text):
         if number == line:
             return match

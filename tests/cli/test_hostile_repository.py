@@ -14,7 +14,7 @@ from hook.agent import Agent
 
 from memtool.capture import queue
 from memtool.history import repository as history
-from memtool.vault.project_area import find_project_identities
+from memtool.vault.project_area import find_project, identities_of
 
 if TYPE_CHECKING:
     from terminal import Memtool
@@ -244,6 +244,6 @@ def test_nothing_that_memtool_does_springs_it(
     for arguments in (["log"], ["diff", "--uncommitted"], ["diff"], ["blame", "trap.md"], ["sync"], ["undo"]):
         memtool(*arguments)
     history.status(agent.vault.root)
-    find_project_identities(agent.project)
+    list(identities_of(find_project(agent.project)))
     sprung = canary.with_name("sprung")
     assert not sprung.exists(), sprung.read_text()

@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 
 from memtool.vault.project_area import (
     find_project,
-    find_project_identities,
+    identities_of,
     match_project,
     normalise_remote,
     short_id,
@@ -21,8 +21,12 @@ def git(folder: Path, *args: str) -> str:
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
 
+def identities(folder: Path) -> tuple[str, ...]:
+    return tuple(identities_of(find_project(folder)))
+
+
 def strongest_identity(folder: Path) -> str:
-    return find_project_identities(folder)[0]
+    return identities(folder)[0]
 
 
 @pytest.fixture
@@ -109,7 +113,7 @@ def test_a_project_is_its_remote_else_its_root_commit_else_its_path(project: Pat
     assert strongest_identity(project) == f"commit:{root}"
     git(project, "remote", "add", "upstream", "https://github.com/acme/shop")
     git(project, "remote", "add", "origin", "git@github.com:anna/shop.git")
-    assert find_project_identities(project) == ("github.com/anna/shop", f"commit:{root}", f"path:{project}")
+    assert identities(project) == ("github.com/anna/shop", f"commit:{root}", f"path:{project}")
 
 
 def test_subfolders_files_and_worktrees_are_the_same_project(project: Path, tmp_path: Path) -> None:
@@ -117,7 +121,7 @@ def test_subfolders_files_and_worktrees_are_the_same_project(project: Path, tmp_
     (project / "src" / "a.py").touch()
     places = (project, project / "src", project / "src" / "a.py", tmp_path / "elsewhere")
     assert {find_project(place).root for place in places} == {project}
-    assert len({find_project_identities(place) for place in places}) == 1
+    assert len({identities(place) for place in places}) == 1
 
 
 def test_worktrees_of_a_bare_repository_are_the_same_project(project: Path, tmp_path: Path) -> None:
@@ -134,7 +138,7 @@ def test_a_clone_on_another_machine_is_the_same_project(project: Path, tmp_path:
 
 def test_a_shallow_clone_does_not_invent_a_root_commit(project: Path, tmp_path: Path) -> None:
     git(tmp_path, "clone", "-q", "--depth=1", project.as_uri(), "shallow")
-    assert find_project_identities(tmp_path / "shallow") == (f"path:{tmp_path / 'shallow'}",)
+    assert identities(tmp_path / "shallow") == (f"path:{tmp_path / 'shallow'}",)
 
 
 def test_an_empty_repository_and_a_missing_folder_are_known_by_their_path(tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ from memtool.vault.scan import (
     scan,
 )
 
+RACY = 2_000_000_000  # nanoseconds
 NOTHING = Scan({}, [], [])
 OUT = "a symlink that leaves the vault is not followed"
 
@@ -157,9 +158,7 @@ def test_a_name_says_whether_memtool_reads_it(name: str, is_note: bool) -> None:
 refs = st.sampled_from(["a.md", "b/c.md", "b/d/e.md", "bb/f.md", "g.md"])
 small = st.integers(0, 2)
 stamps = st.builds(Stamp, small, small)
-known_stamps = st.builds(
-    KnownStamp, small, small, st.sampled_from([0, 1, limits.RACY - 1, limits.RACY + 1, limits.RACY + 2])
-)
+known_stamps = st.builds(KnownStamp, small, small, st.sampled_from([0, 1, RACY - 1, RACY + 1, RACY + 2]))
 
 
 @pytest.mark.slow
@@ -172,7 +171,7 @@ def test_changes_name_what_is_new_or_doubtful_and_what_is_surely_gone(
     result = changes(known, Scan({**found}, unreadable, []))
     for ref, stamp in found.items():
         same = ref in known and known[ref][:2] == stamp
-        settled = same and known[ref].read_at_ns - stamp.mtime_ns >= limits.RACY
+        settled = same and known[ref].read_at_ns - stamp.mtime_ns >= RACY
         assert (ref in result.suspects) == (not settled)
     for ref in known:
         unknown = any(ref.startswith(folder) for folder in unreadable)
@@ -185,8 +184,8 @@ def test_changes_name_what_is_new_or_doubtful_and_what_is_surely_gone(
 
 def test_a_file_read_soon_after_it_was_written_is_read_again() -> None:
     found = Scan({"a.md": Stamp(3, 1_000)}, [], [])
-    assert changes({"a.md": KnownStamp(3, 1_000, 1_000 + limits.RACY - 1)}, found).suspects == ("a.md",)
-    assert not changes({"a.md": KnownStamp(3, 1_000, 1_000 + limits.RACY)}, found)
+    assert changes({"a.md": KnownStamp(3, 1_000, 1_000 + RACY - 1)}, found).suspects == ("a.md",)
+    assert not changes({"a.md": KnownStamp(3, 1_000, 1_000 + RACY)}, found)
 
 
 def test_a_file_from_the_future_is_never_trusted() -> None:
