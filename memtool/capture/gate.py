@@ -80,13 +80,16 @@ class LineGate:
         """The ground of the whole session."""
         return self._ground(range(1, len(self._turns) + 1))
 
-    def fault(self, text: str, number: int = 0, *, is_part: bool = False) -> str:
-        """Return why turn *number* and those beside it do not bear *text*, or part of a line; empty if they do."""
+    def fault(self, text: str, number: int = 0, *, is_part: bool = False, by_all: bool = False) -> str:
+        """Return why turn *number* and those beside it do not bear *text*, or part of a line; empty if they do.
+
+        With *by_all* every turn may bear it.
+        """
         if fault := foul(text, self._code):
             return fault
         if not 0 <= number <= len(self._turns):
             return "it names no turn that there is"
-        ground, who = self.beside(number), f"turn {number}" if number else "the session"
+        ground, who = self.beside(0 if by_all else number), f"turn {number}" if number else "the session"
         if begins_with("standing", text) and not mentioned("standing", text) <= mentioned("standing", ground.typed):
             return f"{who} has no such order by the user"
         if unknown := unfounded(text, ground.said) or unknown_name(text, self.whole.said):

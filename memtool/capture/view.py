@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from memtool.capture import limits
 from memtool.capture.checks import NOTHING_RAN, UNSURE
 from memtool.capture.transcript.text import MARK, shorten
-from memtool.capture.turns import FileEdit, Run, Turn
+from memtool.capture.turns import Fate, FileEdit, Run, Turn
 from memtool.llm import Request
 from memtool.resources import agent_text
 from memtool.text.languages import name_of, starts_with
@@ -34,6 +34,7 @@ _LONGEST_PROMISE = 400  # characters; what is longer informs
 _SHORT = 24  # columns of a prompt that goes on with the turn before
 _COLUMNS_OF_TURN = 100  # at least; of a longer session the turns in the middle are left out
 _LEAST_HAN = 0.15  # of the letters of a user who writes Chinese
+_FATES: dict[Fate, str] = {"approved": "approved", "turned down": "stopped", "shown": "laid before the user"}
 _EMPTY = re.compile(r"(?i)\W*(?:tool call errored or timed out|cancell?ed|no response requested)\W*")
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 _HARMLESS = re.compile(r"\s*\d?>(?:&\d|\s*/dev/null)")  # where a command prints to
@@ -95,7 +96,7 @@ def shown(turns: Sequence[Turn], limit: int = limits.REQUEST_COLUMNS, *, first: 
             pieces += map(_with_short_code, pieces_of(turn)) if limit else pieces_of(turn, whole=True)
         elif at == gone[0]:
             pieces.append(Piece(MARK, "", "typed", 0))
-    refused = [at for at, piece in enumerate(pieces) if piece.label == "PLAN (turned down)"]
+    refused = [at for at, piece in enumerate(pieces) if piece.label == f"PLAN ({_FATES['turned down']})"]
     for at in refused[:-1]:
         pieces[at] = pieces[at]._replace(room=_PLAN_REFUSED)
     rooms = _rooms(pieces, limit)
@@ -162,8 +163,7 @@ def _laid_before(turn: Turn, at: int) -> Iterator[Piece]:
             yield Piece("ASKED", f"{dialog.question}{options} → {dialog.answer}", "typed", _DIALOG)
     for plan in turn.plans:
         if plan.after == at:
-            fate = "laid before the user" if plan.fate == "shown" else plan.fate
-            yield Piece(f"PLAN ({fate})", plan.text, "ends", _PLAN)
+            yield Piece(f"PLAN ({_FATES[plan.fate]})", plan.text, "ends", _PLAN)
 
 
 def _work(turn: Turn, *, whole: bool) -> Iterator[Piece]:

@@ -67,7 +67,7 @@ def test_thirty_replies_are_recorded_and_short() -> None:
 def test_a_request_costs_at_most_8000_tokens_at_the_median() -> None:
     asked = [request_for(name, turns) for name, turns in sessions().items()]
     assert median(each.tokens for each in asked) <= 8_000
-    assert all(width(each.prompt) < 33_000 for each in asked)
+    assert all(width(each.prompt) < 41_000 for each in asked)
 
 
 @on_transcripts
@@ -81,8 +81,8 @@ def test_good_lines_are_kept() -> None:
         written += len(said)
         plain = (each.removeprefix("Refuted: ").replace("`", "").rstrip("。.") for each in said)
         kept += sum(each.partition(" 2>&1")[0][:60] in text for each in plain)  # a command goes without its shortening
-    assert written == 271
-    assert kept >= 0.97 * written
+    assert written == 330
+    assert kept >= 0.98 * written
 
 
 @on_transcripts
@@ -111,7 +111,8 @@ def test_the_notes_hold_what_counts(*, is_aside: bool) -> None:
     assert len(rows) == (6 if is_aside else 24)
     assert found >= (0.85 if is_aside else 0.95) * (found + missed)
     assert all(row["main"] for row in rows)
-    assert sum(len(row["wrong"]) for row in rows) <= 1
+    # All three are right when read: two warn of what the pattern looks for, one names a test.
+    assert sum(len(row["wrong"]) for row in rows) <= (2 if is_aside else 1)
 
 
 @on_transcripts

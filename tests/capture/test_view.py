@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from memtool.capture import limits
 from memtool.capture.checks import NOTHING_RAN, UNSURE
 from memtool.capture.turns import AgentPlan, Dialog, FileEdit, Run, Turn
 from memtool.capture.view import informing, language_of, looks, request, shown
@@ -30,7 +31,7 @@ def test_a_turn_is_shown_in_order_with_all_that_informs() -> None:
         "USER: 订单的 ID 用什么？",
         "  We need them sorted.",
         "ASKED: Which ids? [ULID (Recommended) | 自增] → 自增",
-        "PLAN (turned down): # Plan",
+        "PLAN (stopped): # Plan",
         "  1. write",
         "  2. 测试",
         "AGENT: The table has 3 keys.",
@@ -122,7 +123,7 @@ def test_a_long_session_shows_the_users_words_last_of_all_shorter() -> None:
         summary="summary " * 90,
     )
     texts = [shown([turn] * count) for count in (1, 10, 40, 120, 400, 5_000)]
-    assert all(width(text) <= 32_000 for text in texts)
+    assert all(width(text) <= limits.REQUEST_COLUMNS for text in texts)
     assert all("问题" in text for text in texts)
     assert "other" in texts[1]
     assert "other" not in texts[3]
@@ -134,7 +135,7 @@ def test_a_long_session_shows_the_users_words_last_of_all_shorter() -> None:
 
 def test_of_plans_that_were_turned_down_the_last_one_counts() -> None:
     plans = tuple(AgentPlan(f"# 计划 {number}\n" + "step " * 280, "turned down") for number in (1, 2))
-    first, last = shown([Turn("x", plans=plans)]).split("PLAN (turned down): ")[1:]
+    first, last = shown([Turn("x", plans=plans)]).split("PLAN (stopped): ")[1:]
     assert len(first) < 520
     assert len(last) > 1_400
 
