@@ -193,11 +193,8 @@ def blame(vault: Vault, ref: str, first: int = 0, last: int = 0) -> list[Origin]
     answer = ask(vault.root, "--no-pager", "blame", *options, "--", ref, timeout=60.0)
     if answer.code:
         raise NoteNotFound(f"{ref}:{first}-{last}" if first else ref)
-    rows = list(_rows(answer.out))
-    whole = vault.path(ref).read_bytes()
-    sources = _Sources(ref, whole)
-    found = []
-    for (commit, source), group in groupby(rows, key=lambda row: (row[0], sources.of(row[1], row[2]))):
+    sources, found = _Sources(ref, vault.path(ref).read_bytes()), []
+    for (commit, source), group in groupby(_rows(answer.out), key=lambda row: (row[0], sources.of(row[1], row[2]))):
         part = list(group)
         change = changes.get(commit) if commit != _NOBODY else None
         captured = set(_IN_REASON.findall(change.reason)) if change else set()

@@ -89,7 +89,15 @@ def rewrite_history(root: Path, mask: Mask, gone: Collection[str] = ()) -> Rewri
     tell(root, "reset", "--quiet", "--mixed")
     for old in list(changed)[:1]:
         tell(root, "config", "--local", "--add", PURGED, old)
-    _remove_unreachable(root)
+    git = Path(tell(root, "rev-parse", "--absolute-git-dir").strip())
+    for name in _LEFTOVERS:
+        with suppress(OSError):
+            (git / name).unlink()
+    logs = [path.relative_to(git / "logs").as_posix() for path in (git / "logs").rglob("*") if path.is_file()]
+    logs = [log for log in logs if log != "refs/stash"]
+    tell(root, "reflog", "expire", "--expire=now", "--expire-unreachable=now", *logs)
+    never = ("-c", "gc.reflogExpire=never", "-c", "gc.reflogExpireUnreachable=never")
+    tell(root, *never, "gc", "--quiet", "--prune=now", timeout=None)
     return Rewritten(len(changed), tuple(tell(root, "remote").split()))
 
 
@@ -127,18 +135,6 @@ def _follow(root: Path, changed: dict[str, str], stashes: list[str]) -> None:
         ref = f"{_STASHES}{number:06d}"
         tell(root, *identity, "stash", "store", "--quiet", "-m", message, ref)
         tell(root, "update-ref", "-d", ref)
-
-
-def _remove_unreachable(root: Path) -> None:
-    git = Path(tell(root, "rev-parse", "--absolute-git-dir").strip())
-    for name in _LEFTOVERS:
-        with suppress(OSError):
-            (git / name).unlink()
-    logs = [path.relative_to(git / "logs").as_posix() for path in (git / "logs").rglob("*") if path.is_file()]
-    logs = [log for log in logs if log != "refs/stash"]
-    tell(root, "reflog", "expire", "--expire=now", "--expire-unreachable=now", *logs)
-    tell(root, "-c", "gc.reflogExpire=never", "-c", "gc.reflogExpireUnreachable=never", "gc", "--quiet", "--prune=now",
-         timeout=None)  # fmt: skip
 
 
 class _Stream:

@@ -83,7 +83,14 @@ def added(text: str, place: Node, value: object, name: str = "") -> str:
     """Return *text* with *value* as the last item of the list *place*, or as its last member, under *name*."""
     layout = _Layout.of(text)
     if not place.members:
-        return _added_to_empty(text, place, value, name, layout)
+        comments = text[place.start + 1 : place.end - 1].rstrip(SPACE)
+        head, tail = text[: place.start + 1] + comments, text[place.end - 1 :]
+        is_root = _skip(text, place.end) == len(text)
+        if _is_line(text.strip(SPACE)) and not is_root:
+            return head + layout.written(value, name, None) + tail
+        own = _indent(text, place.start)
+        body = layout.written(value, name, own + layout.unit)
+        return f"{head}{layout.newline}{own}{layout.unit}{body}{layout.newline}{own}{tail}"
     last = place.members[-1]
     indent = _indent(text, last.start)
     body = layout.written(value, name, None if _is_line(text[place.start : place.end]) else indent)
@@ -140,17 +147,6 @@ class _Layout(NamedTuple):
         if name:
             text = f"{json.dumps(name, ensure_ascii=False)}:{self.space}{text}"
         return text.replace("\n", f"{self.newline}{indent}")
-
-
-def _added_to_empty(text: str, place: Node, value: object, name: str, layout: _Layout) -> str:
-    comments = text[place.start + 1 : place.end - 1].rstrip(SPACE)
-    head, tail = text[: place.start + 1] + comments, text[place.end - 1 :]
-    is_root = _skip(text, place.end) == len(text)
-    if _is_line(text.strip(SPACE)) and not is_root:
-        return head + layout.written(value, name, None) + tail
-    own = _indent(text, place.start)
-    body = layout.written(value, name, own + layout.unit)
-    return f"{head}{layout.newline}{own}{layout.unit}{body}{layout.newline}{own}{tail}"
 
 
 def _indent(text: str, at: int) -> str:

@@ -67,9 +67,10 @@ def find_assigned(text: str) -> Iterator[Finding]:
         while place >= 0:
             name, end = (stem, place + len(stem)) if stem in named else _name_around(text, place)
             secret = named.get(stem) or secret_of(name)
-            # in the name of a resource it is none: arn:aws:secretsmanager:…:secret:…
-            is_named = secret and not compiled(r"arn:[\w:-]{0,80}\Z").search(text, max(place - _NEAR, 0), place)
-            finding = _value_behind(text, end, name, secret) if secret and is_named else None
+            finding = None
+            # no part of the name of a resource: arn:aws:secretsmanager:…:secret:…
+            if secret and not compiled(r"arn:[\w:-]{0,80}\Z").search(text, max(place - _NEAR, 0), place):
+                finding = _value_behind(text, end, name, secret)
             if finding:
                 yield finding
             place = lowered.find(stem, finding.end if finding else end)

@@ -73,6 +73,12 @@ _OPEN_KEYS = frozenset(
     that each by of last next first content file blob etag ssh commit
     """.split()
 )
+_KEYS: dict[str, Secret | None] = {  # by the word before "key"
+    **dict.fromkeys(_OPEN_KEYS, _HINT),
+    **dict.fromkeys(_KEYS_OF, _KEY),
+    **dict.fromkeys(("public", "pub", "publishable"), None),
+    "shared": PASSPHRASE,  # of a network
+}
 _PASS_OF = frozenset(
     "admin app become db database ftp http imap ldap mail mysql postgres redis root sa smtp ssh su sudo user".split()
 )
@@ -118,19 +124,10 @@ def secret_of(name: str) -> Secret | None:
         return PASSWORD
     if words[-1] == "pass" and len(words) > 1 and words[-2] in _PASS_OF:
         return PASSWORD
-    if secret := _of_word(words[-1]):
-        return _key_of(words[-2]) if words[-1] in {"key", "keys"} and len(words) > 1 else secret
-    return _HINT if any(_of_word(word) for word in words) else None
-
-
-def _key_of(word: str) -> Secret | None:
-    if word in {"public", "pub", "publishable"}:
-        return None
-    if word == "shared":  # of a network
-        return PASSPHRASE
-    if word in _KEYS_OF:
-        return _KEY
-    return _HINT if word in _OPEN_KEYS else _SOME_KEY
+    secret = _of_word(words[-1])
+    if secret and words[-1] in {"key", "keys"} and len(words) > 1:
+        return _KEYS.get(words[-2], _SOME_KEY)
+    return secret or (_HINT if any(_of_word(word) for word in words) else None)
 
 
 def _of_word(word: str) -> Secret | None:

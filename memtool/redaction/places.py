@@ -11,11 +11,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
 from itertools import pairwise
 
 from memtool.redaction.vendors import Shape
-from memtool.redaction.views import Finding, any_of, merge
+from memtool.redaction.views import Finding, any_of, compiled, merge
 from memtool.text.scripts import CJK_TEXT as CJK
 
 CONTEXT_TAG = "memtool-context"
@@ -25,6 +24,11 @@ _QUOTES = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "「": "」
 _PRIVATE_KEY = "private-key"
 _TALK = r"[.,;:!?)\]}，。；：！？）、]|\s?(?:tags?|blocks?|elements?|markers?|标签|標籤|标记|块|タグ|태그)(?![A-Za-z])"
 _ARMOUR = r"-{4,5} ?(?P<what>BEGIN|END) [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}"
+_GAP = r"(?:\s|\\++[nr]|[\"'+,]){0,40}"
+_LINES_OF_KEY = (
+    rf"(?:{_GAP}(?:[A-Z][A-Za-z-]{{2,20}}: [^\n\\]{{1,200}}|[A-Za-z0-9+/=]{{16,}}+))++"
+    rf"(?:{_GAP}[A-Za-z0-9+/]{{1,15}}={{0,2}}(?![A-Za-z0-9]))?"
+)
 _PUTTY = r"Private-Lines: ?\d{1,4}(?:(?:\s|\\++[nr]){1,8}[A-Za-z0-9+/=]{4,80}(?![A-Za-z0-9:-]))++"
 
 
@@ -42,29 +46,19 @@ def find_blocks(text: str) -> list[Finding]:
 def _blocks(text: str, name: str, kind: str) -> list[Finding]:
     unclosed: list[re.Match[str]] = []
     pairs: list[Finding] = []
-    for tag in _tags(name).finditer(text):
+    begin, end = r"(?:[<＜]|\\{1,4}u003c|%3c)", r"(?:[>＞]|\\{1,4}u003e|%3e)"
+    attributes = r"(?:\s(?:(?!%3e)[^<>＜＞\\]){0,400}+)?"
+    tags = compiled(rf"(?i){begin}\s{{0,8}}(?P<closes>(?:\\{{0,4}}/)?)\s{{0,8}}{name}{attributes}(?<!/){end}")
+    for tag in tags.finditer(text):
         if not tag["closes"]:
-            if not _is_quoted(text, tag):
-                unclosed.append(tag)
+            before, after = text[max(tag.start() - 1, 0) : tag.start()], text[tag.end() : tag.end() + 4].lstrip("\\")
+            is_quoted = before in _QUOTES and after.startswith(_QUOTES[before])
+            unclosed += [] if is_quoted else [tag]
         elif unclosed:
             pairs.append(Finding(unclosed.pop().start(), tag.end(), kind))
     talk = re.compile(_TALK, re.IGNORECASE)
     pairs += [Finding(tag.start(), len(text), kind) for tag in unclosed if not talk.match(text, tag.end())]
     return pairs
-
-
-def _is_quoted(text: str, tag: re.Match[str]) -> bool:
-    before, after = text[max(tag.start() - 1, 0) : tag.start()], text[tag.end() : tag.end() + 4].lstrip("\\")
-    return before in _QUOTES and after.startswith(_QUOTES[before])
-
-
-@cache
-def _tags(name: str) -> re.Pattern[str]:
-    begin, end = r"(?:[<＜]|\\{1,4}u003c|%3c)", r"(?:[>＞]|\\{1,4}u003e|%3e)"
-    attributes = r"(?:\s(?:(?!%3e)[^<>＜＞\\]){0,400}+)?"
-    return re.compile(
-        rf"{begin}\s{{0,8}}(?P<closes>(?:\\{{0,4}}/)?)\s{{0,8}}{name}{attributes}(?<!/){end}", re.IGNORECASE
-    )
 
 
 def find_private_keys(text: str) -> Iterator[Finding]:
@@ -75,19 +69,10 @@ def find_private_keys(text: str) -> Iterator[Finding]:
                 continue
             if following is not None and following["what"] == "END":
                 yield Finding(mark.start(), following.end(), _PRIVATE_KEY)
-            elif lines := _lines().match(text, mark.end()):
+            elif lines := compiled(_LINES_OF_KEY).match(text, mark.end()):
                 yield Finding(mark.start(), lines.end(), _PRIVATE_KEY)
     if "Private-Lines:" in text:
         yield from (Finding(found.start(), found.end(), _PRIVATE_KEY) for found in re.finditer(_PUTTY, text))
-
-
-@cache
-def _lines() -> re.Pattern[str]:
-    gap = r"(?:\s|\\++[nr]|[\"'+,]){0,40}"
-    header = r"[A-Z][A-Za-z-]{2,20}: [^\n\\]{1,200}"
-    return re.compile(
-        rf"(?:{gap}(?:{header}|[A-Za-z0-9+/=]{{16,}}+))++(?:{gap}[A-Za-z0-9+/]{{1,15}}={{0,2}}(?![A-Za-z0-9]))?"
-    )
 
 
 _ARGUMENT = rf"(?:\"([^\"\n]{{1,256}})\"|'([^'\n]{{1,256}})'|(?!\\[\r\n])([^\s\"'<>|;{CJK}]{{1,256}}))"

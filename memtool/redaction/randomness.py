@@ -63,9 +63,12 @@ _UPPER = "[A-Z]"
 def find_random(text: str) -> Iterator[Finding]:
     """Return strings of 24 characters or more that look drawn at random."""
     for run in compiled(_RUN).finditer(text):
-        if not compiled(_PUBLIC).match(text, run.start()):
-            for piece in compiled(_PIECE).finditer(text, *run.span()):
-                yield from (_behind_host(text, found) for found in _random_parts(piece[0], piece.start()))
+        for piece in () if compiled(_PUBLIC).match(text, run.start()) else compiled(_PIECE).finditer(text, *run.span()):
+            for found in _random_parts(piece[0], piece.start()):
+                # without the end of a host that it begins with: https://a.example/…
+                is_in_host = compiled(_IN_HOST).search(text, max(found.start - _FRONT, 0), found.start)
+                slash = text.find("/", *found[:2]) if is_in_host else -1
+                yield found._replace(start=slash + 1 or found.start)
 
 
 def find_in_links(text: str) -> Iterator[Finding]:
@@ -73,13 +76,6 @@ def find_in_links(text: str) -> Iterator[Finding]:
     for found in compiled(_LINK).finditer(text):
         if looks_random(found[1], 16) or compiled(_DRAWN).fullmatch(found[1]):
             yield Finding(*found.span(1), KIND)
-
-
-def _behind_host(text: str, found: Finding) -> Finding:
-    """Return *found* without the end of a host that it begins with: `https://a.example/…`."""
-    if compiled(_IN_HOST).search(text, max(found.start - _FRONT, 0), found.start):
-        return found._replace(start=text.find("/", *found[:2]) + 1 or found.start)
-    return found
 
 
 def is_public(text: str, start: int) -> bool:

@@ -178,6 +178,10 @@ _TELLING = r"(?<![!#-_a-~])[!#-_a-~]{8,256}+"  # without quotes and backticks
 _ODD = r"(?<![!#-&*-_a-~äöüßÄÖÜ])[!#-&*-_a-~äöüßÄÖÜ]{6,64}+"  # nor brackets
 _VERBS = "type typed enter entered try tried answer answered use used using think say glaube denke".split()
 _FOR = r"(?: ([^\W\d_]{1,24})(?: [^\W\d_]{1,24}){0,3})?"
+_PAIR = (
+    r"(?<![A-Za-z0-9_./@-])[A-Za-z][A-Za-z0-9_.@-]{1,63}+(?:(?P<apart>`? / `?)|(?P<colon>:(?=[^\s:/]*+(?:\s|\Z)))|/)"
+    r"(?P<value>[^\s/\"'`<>|，。；（）()]{6,128}+)(?![/(])"
+)
 _HEADED = rf"(?i)(?:(?:{_LOGINS})\w{{0,8}}|creds?){_FOR}[ ]?[:：][ \t]{{0,4}}[\"'`]?\Z"
 
 
@@ -281,7 +285,7 @@ def _core(text: str, start: int, end: int) -> tuple[int, int]:
 def _pairs(text: str, lowered: str) -> Iterator[Finding]:
     """Give the passwords behind the name of their user: `bob / …`, and `bob/…` beside a login."""
     has_login = compiled(_LOGINS).search(lowered) is not None
-    for found in _user().finditer(text) if "/" in text or has_login else ():
+    for found in compiled(_PAIR).finditer(text) if "/" in text or has_login else ():
         value = found["value"].rstrip(".,;:")
         start, end = found.start("value"), found.start("value") + len(value)
         is_apart = (found["apart"] or not (found["colon"] or _SIGNS.isdisjoint(value))) and is_telling(value)
@@ -289,7 +293,9 @@ def _pairs(text: str, lowered: str) -> Iterator[Finding]:
         if found["colon"]:
             is_of_login = _is_headed(text, found.start()) and (is_odd(value) or value != value.lower())
         else:
-            is_beside = not _are_names(found[0].partition("/")[0], value) and _is_beside_login(text, found.start(), end)
+            user = found[0].partition("/")[0]  # names are none: `Asia/Shanghai`, `Google/Facebook`
+            are_names = user.istitle() and value.istitle() and _SIGNS.union("0123456789").isdisjoint(value)
+            is_beside = not are_names and _is_beside_login(text, found.start(), end)
             is_of_login = has_login and (is_beside or _is_headed(text, found.start()))
         if is_apart or is_listed or (is_of_login and _is_weak(value)):
             yield Finding(start, end, PASSWORD.kind)
@@ -305,11 +311,6 @@ def _is_beside_login(text: str, start: int, end: int) -> bool:
     """Return whether the pair from *start* to *end* is of a login: `Login: bob/…`, `账号：bob/…`, `… is the login`."""
     before, after = text[max(start - 24, 0) : start].lower(), text[end : end + 40].lower().partition("\n")[0]
     return compiled(_LOGINS).search(before) is not None or re.search("登录|^.{0,3}is the login", after) is not None
-
-
-def _are_names(user: str, value: str) -> bool:
-    """Return whether both words are written as names are: `Asia/Shanghai`, `Google/Facebook`."""
-    return user.istitle() and value.istitle() and not any(map(str.isdigit, value)) and _SIGNS.isdisjoint(value)
 
 
 def _is_weak(value: str) -> bool:
@@ -329,13 +330,6 @@ def _said(text: str) -> Iterator[Finding]:
     for found in _typed().finditer(text):
         if is_passphrase(found[1], PASSWORD):
             yield Finding(*found.span(1), PASSWORD.kind)
-
-
-@cache
-def _user() -> re.Pattern[str]:
-    value = r"(?P<value>[^\s/\"'`<>|，。；（）()]{6,128}+)(?![/(])"
-    sign = r"(?:(?P<apart>`? / `?)|(?P<colon>:(?=[^\s:/]*+(?:\s|\Z)))|/)"
-    return re.compile(rf"(?<![A-Za-z0-9_./@-])[A-Za-z][A-Za-z0-9_.@-]{{1,63}}+{sign}{value}")
 
 
 @cache

@@ -32,7 +32,8 @@ def find_in_columns(text: str) -> Iterator[Finding]:
             separator = next((mark for mark in ("|", "\t", "  ", ",", ";") if mark in row), "")
             separator = "" if separator and separator in ",;" and " " in row else separator  # else it is a list
             head = _cells(row, separator) if separator and _mentions_password(row) else []
-            if not any(map(_is_head, head)) or not all(map(_may_be_head, head)):
+            is_code = any(len(cell) > 32 or re.search(r"[=(){}<>:;\"$]|\d{3}", cell) for cell in head)
+            if is_code or not any(map(_is_head, head)):
                 head = []
         place += len(line)
 
@@ -65,10 +66,6 @@ def _cells(row: str, separator: str) -> list[str]:
     parts = re.split(" {2,}", row.strip()) if separator == "  " else row.strip().split(separator, 24)
     cells = [cell.strip() for cell in parts]
     return cells[1:-1] if separator == "|" and len(cells) > 2 and not cells[0] and not cells[-1] else cells
-
-
-def _may_be_head(cell: str) -> bool:
-    return len(cell) <= 32 and not re.search(r"[=(){}<>:;\"$]|\d{3}", cell)
 
 
 def _is_head(cell: str) -> bool:

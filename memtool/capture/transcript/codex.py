@@ -24,14 +24,14 @@ from memtool.capture.transcript.forms import (
     context,
     dict_of,
     dicts_of,
+    records_ahead,
     result,
     said,
-    stands_in,
     typed,
     use,
 )
 from memtool.capture.transcript.record_fields import IN_BACKGROUND, text_at
-from memtool.capture.transcript.record_stream import Record, Tally, read_records
+from memtool.capture.transcript.record_stream import Record, read_records
 from memtool.capture.transcript.text import edits_in_patch, inside, patch_in
 from memtool.redaction import CONTEXT_TAG
 
@@ -216,23 +216,16 @@ def _output(output: object) -> str:
 
 def _taken_back(transcript: Transcript) -> set[int]:
     """Return the offsets of the records of turns that the user went back behind."""
-    start = transcript.tally.size
-    gone: set[int] = set()
-    if stands_in(transcript.file, start, TAKES_BACK):
-        transcript.file.seek(start)
-        turns: list[list[int]] = [[]]
-        tally = Tally(size=start)
-        for record in read_records(transcript.file, tally):
-            payload = dict_of(record.get("payload"))
-            if payload.get("type") == "thread_rolled_back":
-                number = payload.get("num_turns")
-                back = min(number if isinstance(number, int) and number > 0 else 0, len(turns) - 1)
-                for turn in turns[len(turns) - back :]:
-                    gone.update(turn)
-                del turns[len(turns) - back :]
-            elif text_at(record, "type") in ("response_item", "compacted"):
-                begins = payload.get("type") == "message" and payload.get("role") == "user" and any(_message(payload))
-                turns += [[]] if begins else []
-                turns[-1].append(tally.record_at)
-    transcript.file.seek(start)
+    gone, turns = set[int](), list[list[int]]([[]])
+    for record, offset in records_ahead(transcript, TAKES_BACK):
+        payload = dict_of(record.get("payload"))
+        if payload.get("type") == "thread_rolled_back":
+            number = payload.get("num_turns")
+            back = min(number if isinstance(number, int) and number > 0 else 0, len(turns) - 1)
+            gone.update(*turns[len(turns) - back :])
+            del turns[len(turns) - back :]
+        elif text_at(record, "type") in ("response_item", "compacted"):
+            begins = payload.get("type") == "message" and payload.get("role") == "user" and any(_message(payload))
+            turns += [[]] if begins else []
+            turns[-1].append(offset)
     return gone

@@ -173,6 +173,16 @@ def stands_in(file: BinaryIO, start: int, words: tuple[bytes, ...]) -> bool:
     return False
 
 
+def records_ahead(transcript: Transcript, words: tuple[bytes, ...]) -> Iterator[tuple[Record, int]]:
+    """Give the records to come, each with its offset, if one of *words* stands among them; then go back."""
+    tally = Tally(size=transcript.tally.size)
+    if stands_in(transcript.file, tally.size, words):
+        transcript.file.seek(tally.size)
+        for record in read_records(transcript.file, tally):
+            yield record, tally.record_at
+    transcript.file.seek(transcript.tally.size)
+
+
 def typed(text: str) -> Record:
     """Return the words that a person typed."""
     return {"type": "user", "message": {"role": "user", "content": text}}

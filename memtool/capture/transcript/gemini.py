@@ -24,14 +24,14 @@ from memtool.capture.transcript.forms import (
     context,
     dict_of,
     dicts_of,
+    records_ahead,
     result,
     said,
-    stands_in,
     typed,
     use,
 )
 from memtool.capture.transcript.record_fields import text_at
-from memtool.capture.transcript.record_stream import Record, Tally, read_records
+from memtool.capture.transcript.record_stream import Record, read_records
 from memtool.capture.transcript.text import without_injected
 from memtool.redaction import CONTEXT_TAG
 
@@ -194,17 +194,12 @@ def _project_of(path: Path) -> str:
 
 def _taken_back(transcript: Transcript) -> set[str]:
     """Return the ids of the messages that the user went back behind."""
-    start = transcript.tally.size
-    gone: set[str] = set()
-    if stands_in(transcript.file, start, TAKES_BACK[:1]):
-        transcript.file.seek(start)
-        told: dict[str, None] = {}
-        for record in read_records(transcript.file, Tally(size=start)):
-            if back := text_at(record, "$rewindTo"):
-                names = list(told)
-                for name in names[names.index(back) if back in told else 0 :]:
-                    gone.add(name)
-                    del told[name]
-            told |= dict.fromkeys(text_at(message, "id") for message in _messages(record))
-    transcript.file.seek(start)
+    gone, names = set[str](), dict[str, None]()
+    for record, _ in records_ahead(transcript, TAKES_BACK[:1]):
+        if back := text_at(record, "$rewindTo"):
+            ordered = list(names)
+            place = ordered.index(back) if back in names else 0
+            gone.update(ordered[place:])
+            names = dict.fromkeys(ordered[:place])
+        names |= dict.fromkeys(text_at(message, "id") for message in _messages(record))
     return gone

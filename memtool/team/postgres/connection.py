@@ -168,6 +168,9 @@ def connect(address: str) -> psycopg.Connection[Any]:
 
 def connection_options() -> dict[str, Any]:
     """Return the options of each connection, for a pool as well."""
+    minutes = time.localtime().tm_gmtoff // 60  # PostgreSQL writes it with the sign of POSIX: `UTC-08:00` lies east
+    sign = "-" if minutes >= 0 else "+"
+    zone = f"UTC{sign}{abs(minutes) // 60:02}:{abs(minutes) % 60:02}" if minutes else "UTC"
     return {
         "autocommit": True,
         "connect_timeout": 5,
@@ -177,16 +180,8 @@ def connection_options() -> dict[str, Any]:
         "keepalives_count": 3,
         "tcp_user_timeout": 30_000,
         "application_name": "memtool",
-        "options": _OPTIONS.format(zone=_zone()),
+        "options": _OPTIONS.format(zone=zone),
     }
-
-
-def _zone() -> str:
-    """Return this machine's offset as PostgreSQL writes it, with the sign of POSIX: `UTC-08:00` lies east."""
-    minutes = time.localtime().tm_gmtoff // 60
-    if not minutes:
-        return "UTC"  # which has no sign
-    return f"UTC{'-' if minutes >= 0 else '+'}{abs(minutes) // 60:02}:{abs(minutes) % 60:02}"
 
 
 @contextlib.contextmanager
@@ -267,6 +262,8 @@ def migrate(dsn: str) -> list[str]:
         SchemaMismatch: a newer memtool made it.
     """
     with refusals(), contextlib.closing(connect(dsn)) as db:
+        import psycopg
+
         db.execute("SET statement_timeout = 0")
         db.execute("SELECT pg_advisory_lock(6036588010150114157)")  # memtool's own, until the connection is closed
         db.execute(_TABLE)
@@ -274,24 +271,18 @@ def migrate(dsn: str) -> list[str]:
         _refuse_newer(applied)
         lacking = [each for each in known_migrations() if each.number not in applied]
         for each in lacking:
-            with _missing_extension(), db.transaction():
-                db.execute(each.sql)  # our own file
-                db.execute(
-                    "INSERT INTO memtool.migration (number, name, compatible) VALUES (%s, %s, %s)",
-                    (each.number, each.name, each.compatible),
-                )
+            try:
+                with db.transaction():
+                    db.execute(each.sql)  # our own file
+                    db.execute(
+                        "INSERT INTO memtool.migration (number, name, compatible) VALUES (%s, %s, %s)",
+                        (each.number, each.name, each.compatible),
+                    )
+            except (psycopg.errors.FeatureNotSupported, psycopg.errors.UndefinedFile) as error:
+                sentence = f"the database cannot be used: {error.diag.message_primary}"
+                hint = "Install pgvector 0.8 or later on the server."
+                raise DatabaseUnavailable(sentence, hint=hint) from None
         return [each.name for each in lacking]
-
-
-@contextlib.contextmanager
-def _missing_extension() -> Iterator[None]:
-    import psycopg
-
-    try:
-        yield
-    except (psycopg.errors.FeatureNotSupported, psycopg.errors.UndefinedFile) as error:
-        hint = "Install pgvector 0.8 or later on the server."
-        raise DatabaseUnavailable(f"the database cannot be used: {error.diag.message_primary}", hint=hint) from None
 
 
 def check_schema(db: psycopg.Connection[Any]) -> None:
