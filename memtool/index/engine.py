@@ -274,7 +274,7 @@ def apply(place: Place, writer: Writer, found: Scan, pending: Changes, *, batch:
         with writer.batch((*some, *gone)):
             for done, ref in enumerate(some, start):
                 place.progress(done, len(suspects))
-                writer.put(ref, place.vault.root / ref, place.now_ns(), applied)
+                writer.put(ref, place.now_ns(), applied)
             for ref in gone:
                 writer.remove(ref, applied)
             is_settled = (

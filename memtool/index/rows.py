@@ -22,22 +22,22 @@ from memtool.index.times import date_words, parse_date
 from memtool.resources import shipped
 from memtool.text.languages import all_labels
 from memtool.text.markdown import closes, heading_text, opening
-from memtool.text.tokens import CONTEXT_END, fold, index_terms, words_of
+from memtool.text.tokens import CONTEXT_END, WordTerms, fold, index_terms
 from memtool.vault.facts import FactFile, parse_facts
 from memtool.vault.layout import DAILY, is_archived, is_facts_file, kind_of, project_of
 from memtool.vault.marks import UNSOLVED, is_unsolved
 from memtool.vault.memory import AUTHORS, IMPORTED, KINDS
 from memtool.vault.note import BrokenNote, Note, parse_note
-from memtool.vault.sessions import parse_session, session_title
+from memtool.vault.sessions import lines_of, session_title
 
 TARGET = 1000  # characters of a chunk
 SMALLEST = 200  # a section shorter than this joins the next one
 LONGEST_BLOCK = 1500  # a single paragraph or line longer than this is cut at a sentence
 
 _HEADING = re.compile(r"(#{1,6})[ \t]+\S")
-_BULLET = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s")
+_BEGINS_BLOCK = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s|#{1,6}[ \t]+\S")  # a bullet or a heading
 _SENTENCE_END = re.compile(r"[.!?。！？；;]\s*|\s")
-_TAG = re.compile(r"(?:^|(?<=\s))#([^\W\d][\w/-]*)")
+_TAG = re.compile(r"#(?<!\S#)([^\W\d][\w/-]*)")  # found by its mark, five times as fast as by what is before it
 _DATE_IN_FRONT = re.compile(r"\d{4}-\d{2}-\d{2}[-_]?")
 _GENERATED = re.compile(r"<!-- memtool begin .*?<!-- memtool end -->", re.DOTALL)  # rows for the areas' triggers
 _BRACKETED_KIND = re.compile(r"^\s*(?:[-*+]|\d+\.)\s+\[([a-z]+)\]\s", re.MULTILINE)
@@ -68,7 +68,7 @@ def chunk_note(body: str, first_line: int = 1) -> list[Chunk]:
     path: list[tuple[int, str]] = []
     held: list[_LineGroup] = []
     held_heading, size, only_headings = "", 0, True
-    for block in _blocks(body.split("\n"), first_line):
+    for block in _blocks(body, first_line):
         new_section = block.level and size >= SMALLEST
         if held and (new_section or (size + len(block.text) > TARGET and not only_headings)):
             chunks.append(_chunk(held, held_heading))
@@ -88,7 +88,7 @@ def chunk_note(body: str, first_line: int = 1) -> list[Chunk]:
 
 def pieces_of(text: str) -> list[str]:
     """Return the paragraphs and bullets of a chunk's *text*, if it has several: each gets a vector of its own."""
-    pieces = [block.text.strip() for block in _blocks(text.split("\n"), 1) if not block.level]
+    pieces = [block.text.strip() for block in _blocks(text, 1) if not block.level]
     return pieces if len(pieces) > 1 else []
 
 
@@ -100,20 +100,25 @@ def _chunk(blocks: list[_LineGroup], heading: str) -> Chunk:
     return Chunk("".join(parts), blocks[0].start, blocks[-1].end, heading)
 
 
-def _blocks(lines: list[str], first_line: int) -> Iterator[_LineGroup]:
+def _blocks(body: str, first_line: int) -> Iterator[_LineGroup]:
+    lines = [line.rstrip("\r") for line in body.split("\n")] if "\r" in body else body.split("\n")
     start = 0
     while start < len(lines):
         if not lines[start].strip():
             start += 1
             continue
-        end = _block_end(lines, start)
         heading = _HEADING.match(lines[start])
-        yield from _cut(lines[start:end], first_line + start, len(heading[1]) if heading else 0)
+        end = start + 1 if heading else _block_end(lines, start)
+        level, text = len(heading[1]) if heading else 0, "\n".join(lines[start:end])
+        if len(text) <= LONGEST_BLOCK:  # nearly all are
+            yield _LineGroup(text, first_line + start, first_line + end - 1, level)
+        else:
+            yield from _cut(lines[start:end], first_line + start, level)
         start = end
 
 
 def _block_end(lines: list[str], start: int) -> int:
-    """Return the line after the block that begins at *start*."""
+    """Return the line after the paragraph, bullet or fenced code that begins at *start*."""
     end = start + 1
     if marks := opening(lines[start]):
         while end < len(lines) and not closes(lines[end], marks):
@@ -122,27 +127,17 @@ def _block_end(lines: list[str], start: int) -> int:
         while not lines[end - 1].strip():  # no mark closes it, so it ends with the text
             end -= 1
         return end
-    if _HEADING.match(lines[start]):
-        return end
-    while end < len(lines) and lines[end].strip() and not _begins_block(lines[end]):
+    while end < len(lines) and (line := lines[end]).strip() and not (_BEGINS_BLOCK.match(line) or opening(line)):
         end += 1
     return end
 
 
-def _begins_block(line: str) -> bool:
-    return bool(_BULLET.match(line) or _HEADING.match(line) or opening(line))
-
-
 def _cut(lines: list[str], start: int, level: int) -> Iterator[_LineGroup]:
-    """Give the block, cut between lines, and within a line only where one line alone is too long."""
-    whole = "\n".join(line.rstrip("\r") for line in lines)
-    if len(whole) <= LONGEST_BLOCK:  # nearly all are
-        yield _LineGroup(whole, start, start + len(lines) - 1, level)
-        return
+    """Give a block cut between lines, and within a line only where one line alone is too long."""
     held: list[tuple[int, str]] = []
     size = 0
     for number, line in enumerate(lines, start):
-        for part in _cut_line(line.rstrip("\r")):
+        for part in _cut_line(line):
             if held and size + len(part) > LONGEST_BLOCK:
                 yield _joined(held, level)
                 held, size = [], 0
@@ -185,22 +180,13 @@ class ChunkRow(NamedTuple):
     context: str
     name: str = ""  # by which alone it is found
 
-    def terms(self, runs: set[str] | None = None) -> str:
-        """Return the terms of the chunk's context, which says what it is about, and of its text, joined for FTS5.
-
-        What the words for completion are made of is added to *runs*, if it has no name.
-        """
+    def terms(self, known: WordTerms) -> str:
+        """Return the terms of the chunk's context, which says what it is about, and of its text, joined for FTS5."""
         if self.name:
-            return " ".join(_whole_terms(self.name))
-        lines = [_terms_of_line(line) for line in self.context.split("\n")]
-        if runs is not None:
-            runs.update(*(found for _, found in lines))
-        about = " ".join(term for terms, _ in lines for term in terms)
-        return CONTEXT_END.join((about, " ".join(index_terms(self.text, runs))))
-
-    def words(self) -> set[str]:
-        """Return the words that completion may offer for this chunk."""
-        return set(_whole_terms(self.name)) if self.name else words_of(f"{self.context}\n{self.text}")
+            terms = _whole_terms(self.name)
+            known.words.update(terms)
+            return " ".join(terms)
+        return CONTEXT_END.join((known.of(self.context), known.of(self.text)))
 
 
 class NoteRow(NamedTuple):
@@ -254,7 +240,7 @@ def _note_chunks(note: Note, title: str, daily: str, kind: str) -> Iterator[Chun
     told = [note.field(name) for name in ("summary", "description") if f"{name}: {note.field(name)}" not in ours]
     body = _without(ours, note.body)
     name = note.ref.rsplit("/", 1)[-1] if ours and not body.strip() else ""
-    lines = parse_session(note.body).draft.lines if kind == "session" else ()
+    lines = lines_of(note.body) if kind == "session" else ()
     decisions = tuple(line.text for line in lines if line.role == DECISION)
     extra = "\n".join([*_name_beside(title, note.ref), *note.words("aliases"), *note_tags, *told])
     # A note may say nothing but its name, which others link to.
@@ -266,13 +252,6 @@ def _note_chunks(note: Note, title: str, daily: str, kind: str) -> Iterator[Chun
             expires=_expiry(note.field("expires")), archived=is_archived(note.ref), fact_id="", author=author,
             context=f"{context(title, chunk.heading, date)}\n{project}\n{extra[: limits.LONGEST_EXTRA]}", name=name,
         )  # fmt: skip
-
-
-@lru_cache(maxsize=32)  # the chunks of a note share most lines of their contexts
-def _terms_of_line(line: str) -> tuple[tuple[str, ...], frozenset[str]]:
-    """Return the terms of a line and what it was cut into."""
-    runs: set[str] = set()
-    return tuple(index_terms(line, runs)), frozenset(runs)
 
 
 @cache
@@ -342,9 +321,14 @@ def _without_entry(evidence: str) -> str:
 
 def context(title: str, heading: str, date: str) -> str:
     """Return the context of a chunk beside its own text: title, headings and the words of its date, a line each."""
-    day = parse_date(date)
-    lines = [title, *heading.split(" > "), date_words(day) if day else ""]
+    lines = [title, *heading.split(" > "), _words_of_day(date)]
     return "\n".join(dict.fromkeys(line for line in lines if line))
+
+
+@lru_cache(16)  # the chunks of a note are of one day
+def _words_of_day(date: str) -> str:
+    day = parse_date(date)
+    return date_words(day) if day else ""
 
 
 def _title_of(note: Note) -> str:
@@ -367,7 +351,7 @@ def _expiry(text: str) -> str:
 
 def _tags_in(text: str, decisions: Sequence[str]) -> list[str]:
     """Return the tags within *text*, its kinds in brackets, and `decision` where it holds one of *decisions*."""
-    found: list[str] = _TAG.findall(text) + _BRACKETED_KIND.findall(text)
+    found: list[str] = [*_TAG.findall(text), *(_BRACKETED_KIND.findall(text) if "[" in text else ())]
     return [*found, DECISION] if any(each[: limits.LONGEST_MARK] in text for each in decisions) else found
 
 

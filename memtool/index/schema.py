@@ -244,7 +244,7 @@ def unpacked(hashes: bytes) -> list[int]:
 
 def pack_terms(terms: str, text: str) -> bytes:
     """Return the *terms* of a chunk as the index holds them: compressed with the chunk's *text* as the dictionary."""
-    packer = zlib.compressobj(wbits=_BARE_OF_A_CHUNK, zdict=_dictionary(text))
+    packer = zlib.compressobj(3, wbits=_BARE_OF_A_CHUNK, zdict=_dictionary(text))  # a fifth faster than 6, 6 % larger
     return packer.compress(terms.encode()) + packer.flush()
 
 

@@ -139,7 +139,7 @@ def _is_current(index: SqliteIndex) -> bool:
 def is_as_indexed(index: SqliteIndex, ref: str) -> bool:
     """Return whether the file at *ref*, which may be too young for its stamp to be trusted, is what the index holds."""
     known = index.db.execute("SELECT hash FROM note WHERE ref = ?", (ref,)).fetchone()
-    read = read_file(index.place.vault.root / ref, index.place.max_bytes, 0) if known else None
+    read = read_file(str(index.place.vault.root / ref), index.place.max_bytes, 0) if known else None
     return read is not None and read.content is not None and content_hash(read.content) == known[0]
 
 
@@ -236,7 +236,7 @@ def _commits_of_others(db: sqlite3.Connection) -> int:
 
 @contextlib.contextmanager
 def _no_collection() -> Iterator[None]:
-    """Pause the search for garbage: among the many small values of a walk it finds none, and doubles the time."""
+    """Pause the search for garbage: among the many small values of a walk and of rows it finds none, and takes long."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -303,7 +303,8 @@ def _fill(index: SqliteIndex, found: Scan) -> _Built:
         db.execute("PRAGMA synchronous = NORMAL")
         generations.keep_begun(index.path)
     try:
-        applied = _apply(index, found, pending, batch=limits.FIRST_BATCH)
+        with _no_collection():
+            applied = _apply(index, found, pending, batch=limits.FIRST_BATCH)
     except KeyboardInterrupt as interrupt:
         if generations.begun(index.place.generations):
             done = f"{len(index.stamps()):,} of {len(found.stamps):,} files are indexed"
@@ -329,8 +330,8 @@ def read_again(place: Place, refs: Sequence[str]) -> None:
         with place.lock():
             writer, applied = _writer(place, db), Applied()
             with writer.batch(refs):
-                for ref in refs:
-                    writer.put(ref, place.vault.root / ref, place.now_ns(), applied)
+                for ref in dict.fromkeys(refs):
+                    writer.put(ref, place.now_ns(), applied)
                 writer.finish(settled=None)
 
 

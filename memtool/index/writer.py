@@ -6,8 +6,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from memtool.index import limits, schema
 from memtool.vault.files import KnownStamp, Stamp, content_hash
@@ -44,14 +43,14 @@ class Applied:
         self.unreadable: list[BrokenNote] = []
 
 
-def read_file(path: Path, max_bytes: int, now_ns: int) -> FileContent:
+def read_file(path: str, max_bytes: int, now_ns: int) -> FileContent:
     """Return the file at *path*. The stamp is taken first: a later change will then be noticed.
 
     Raises:
         FileNotFoundError: it is gone.
         OSError: it cannot be read, which does not mean that it was deleted.
     """
-    with path.open("rb", buffering=0) as file:
+    with open(path, "rb", buffering=0) as file:
         stat = os.fstat(file.fileno())
         stamp = Stamp(stat.st_size, stat.st_mtime_ns)
         return FileContent(stamp, now_ns, None if stat.st_size > max_bytes else file.read())
@@ -64,44 +63,55 @@ class Writer(ABC):
     """
 
     def __init__(self, max_bytes: int, vault: Vault, outside: Outside) -> None:
+        from memtool.text.tokens import WordTerms  # a search that finds nothing changed does without
+
         self.max_bytes = max_bytes
         self.vault = vault
         self.outside = outside
         self.stamps: dict[str, KnownStamp] = {}
+        self._terms = WordTerms()
+        self._notes: dict[str, tuple[int, str]] = {}
+
+    @contextmanager
+    def batch(self, refs: Sequence[str]) -> Iterator[None]:
+        """Make all that is done in a `with` block one transaction; *refs* are the files that it is about."""
+        with self._transaction():
+            self._notes = self._find_notes([*refs, *map(other_side_of_archive, refs)])
+            yield
 
     @abstractmethod
-    def batch(self, refs: Sequence[str]) -> AbstractContextManager[None]:
-        """Make all that is done in a `with` block one transaction; *refs* are the files that it is about."""
+    def _transaction(self) -> AbstractContextManager[object]:
+        """Make all that is done in a `with` block one transaction."""
+
+    @abstractmethod
+    def _find_notes(self, refs: Sequence[str]) -> dict[str, tuple[int, str]]:
+        """Return the ids and the content hashes of those notes at *refs* that are in the index."""
 
     @abstractmethod
     def finish(self, *, settled: bytes | None) -> None:
         """Write what is cheaper all at once. *settled* is the scan that leaves nothing to do, if there is one."""
 
     @abstractmethod
-    def _known(self, ref: str) -> tuple[int, str] | None:
-        """Return the id and the content hash of the note *ref* in the index."""
-
-    @abstractmethod
     def _touch(self, note_id: int, read: FileContent) -> None:
         """Keep the stamp of a file whose content is the same."""
 
     @abstractmethod
-    def _rename(self, note_id: int, old: str, ref: str, read: FileContent) -> None:
+    def _rename(self, note_id: int, ref: str, read: FileContent) -> None:
         """Let the note lie at *ref*, with the same content."""
 
     @abstractmethod
-    def _delete(self, note_id: int, ref: str) -> None:
+    def _delete(self, note_id: int) -> None:
         """Forget the note and its chunks."""
 
     @abstractmethod
-    def _insert(self, ref: str, read: FileContent, digest: str, row: NoteRow) -> None:
-        """Keep a new note and its chunks."""
+    def _insert(self, ref: str, read: FileContent, digest: str, row: NoteRow) -> int:
+        """Keep a new note and its chunks, and return its id."""
 
-    def put(self, ref: str, path: Path, now_ns: int, applied: Applied) -> None:
+    def put(self, ref: str, now_ns: int, applied: Applied) -> None:
         """Bring the file *ref* into the index, and say in *applied* what that changed."""
-        known = self._known(ref)
+        known = self._notes.get(ref)
         try:
-            read = read_file(path, self.max_bytes, now_ns)
+            read = read_file(os.path.join(self.vault.root, ref), self.max_bytes, now_ns)  # noqa: PTH118  (speed)
         except FileNotFoundError:
             if known:
                 self.remove(ref, applied)
@@ -116,13 +126,14 @@ class Writer(ABC):
             return
         old = other_side_of_archive(ref)
         if not known and (moved := self._moved_from(old, ref, digest)):
-            self._rename(moved, old, ref, read)
+            self._rename(moved, ref, read)
+            self._notes[ref] = self._notes.pop(old)
             applied.removed.append(old)
             applied.added.append(ref)
             return
         if known:
-            self._delete(known[0], ref)
-        self._insert(ref, read, digest, self._row(ref, read))
+            self._delete(known[0])
+        self._notes[ref] = self._insert(ref, read, digest, self._row(ref, read)), digest
         (applied.changed if known else applied.added).append(ref)
 
     def _moved_from(self, old: str, ref: str, digest: str) -> int:
@@ -130,15 +141,15 @@ class Writer(ABC):
 
         Two thousand notes move there in the first weekly run of a year: what finds them stays the same.
         """
-        if project_of(old) != project_of(ref) or os.path.lexists(self.vault.root / old):
+        known = self._notes.get(old)
+        if not known or known[1] != digest or project_of(old) != project_of(ref):
             return 0
-        known = self._known(old)
-        return known[0] if known and known[1] == digest else 0
+        return 0 if os.path.lexists(self.vault.root / old) else known[0]
 
     def remove(self, ref: str, applied: Applied) -> None:
         """Forget the note *ref*."""
-        if known := self._known(ref):
-            self._delete(known[0], ref)
+        if known := self._notes.pop(ref, None):
+            self._delete(known[0])
             applied.removed.append(ref)
 
     def _row(self, ref: str, read: FileContent) -> NoteRow:
@@ -169,26 +180,35 @@ class SqliteWriter(Writer):
     def __init__(self, db: schema.SqliteTables, max_bytes: int, vault: Vault, outside: Outside) -> None:
         super().__init__(max_bytes, vault, outside)
         self.db = db
-        self._words: set[str] = set()
-        self._runs: set[str] = set()  # of which words are made at the end: most stand in many notes
         self._stale: set[int] = set()
+        self._last_chunk = 0
+        self._new_chunks: list[tuple[Any, ...]] = []
+        self._new_terms: list[tuple[int, str]] = []
+        self._new_lists: list[tuple[int, bytes]] = []
 
     @contextmanager
-    def batch(self, refs: Sequence[str]) -> Iterator[None]:  # noqa: ARG002  (SQLite is asked for each)
-        """Make all that is done in a `with` block one transaction."""
+    def _transaction(self) -> Iterator[None]:
         with self.db:  # which ends the transaction either way
             self.db.execute("BEGIN IMMEDIATE")
+            last = self.db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'chunk'").fetchone()
+            self._last_chunk = last[0] if last else 0
             yield
 
-    def _known(self, ref: str) -> tuple[int, str] | None:
-        row: tuple[int, str] | None = self.db.execute("SELECT id, hash FROM note WHERE ref = ?", (ref,)).fetchone()
-        return row
+    def _find_notes(self, refs: Sequence[str]) -> dict[str, tuple[int, str]]:
+        parts = (refs[at : at + 500] for at in range(0, len(refs), 500))
+        return {
+            ref: (note_id, digest)
+            for part in parts
+            for ref, note_id, digest in self.db.execute(
+                f"SELECT ref, id, hash FROM note WHERE ref IN ({', '.join('?' * len(part))})", part
+            )
+        }
 
     def _touch(self, note_id: int, read: FileContent) -> None:
         values = (*read.stamp, read.read_at_ns, note_id)
         self.db.execute("UPDATE note SET size = ?, mtime_ns = ?, read_at_ns = ? WHERE id = ?", values)
 
-    def _rename(self, note_id: int, old: str, ref: str, read: FileContent) -> None:  # noqa: ARG002
+    def _rename(self, note_id: int, ref: str, read: FileContent) -> None:
         values = (ref, *read.stamp, read.read_at_ns, note_id)
         self.db.execute("UPDATE note SET ref = ?, size = ?, mtime_ns = ?, read_at_ns = ? WHERE id = ?", values)
         self.db.execute("UPDATE chunk SET archived = ? WHERE note_id = ?", (is_archived(ref), note_id))
@@ -199,25 +219,21 @@ class SqliteWriter(Writer):
         FTS5 gathers changes in memory while row numbers rise, and writes a segment whenever one falls.
         *settled* is the scan that leaves nothing to do, if there is one: `Index.is_settled_by` recognises it.
         """
+        self._write_chunks()
         self.db.execute("DELETE FROM settled")
         if settled is not None:
             self.db.execute("INSERT INTO settled VALUES (?, ?)", (self.max_bytes, settled))
-        if self._runs:
-            from memtool.text.tokens import words_in  # a search that finds nothing changed does without
-
-            self._words |= words_in(self._runs)
         new = list(self._new_words())
         lists = ("\n".join(new[at : at + limits.WORDS_OF_A_LIST]) for at in range(0, len(new), limits.WORDS_OF_A_LIST))
         self.db.executemany("INSERT INTO word_list VALUES (?)", ((words,) for words in lists))
         for number in sorted(self._stale):
             self._forget_terms(number)
-        self._words.clear()
-        self._runs.clear()
+        self._terms.words.clear()
         self._stale.clear()
 
     def _new_words(self) -> Iterator[str]:
         """Keep the words that are new, and give them in their order."""
-        words = sorted(self._words)
+        words = sorted(self._terms.words)
         for at in range(0, len(words), 500):  # a statement has at most 999 values in old SQLites
             some = words[at : at + 500]
             values = ", ".join(["(?)"] * len(some))
@@ -225,31 +241,32 @@ class SqliteWriter(Writer):
                 word for (word,) in self.db.execute(f"INSERT OR IGNORE INTO word VALUES {values} RETURNING word", some)
             )
 
-    def _insert(self, ref: str, read: FileContent, digest: str, row: NoteRow) -> None:
+    def _insert(self, ref: str, read: FileContent, digest: str, row: NoteRow) -> int:
         note_id = self.db.execute(
             "INSERT INTO note (ref, size, mtime_ns, read_at_ns, hash, title, problem, names)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             (ref, *read.stamp, read.read_at_ns, digest, row.title, row.problem, row.names),
         ).lastrowid
-        if not row.chunks:
-            return
-        last = self.db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'chunk'").fetchone() or (0,)
-        numbered = list(enumerate(row.chunks, last[0] + 1))
-        self.db.executemany(
-            f"INSERT INTO chunk ({_CHUNK_COLUMNS}) VALUES ({', '.join('?' * 16)})",
-            [(number, note_id, *chunk[:14]) for number, chunk in numbered],
-        )
-        terms = [(number, chunk.terms(self._runs), chunk.text) for number, chunk in numbered]
-        self.db.executemany(
-            "INSERT INTO chunk_terms (rowid, terms) VALUES (?, ?)", [(number, all_of) for number, all_of, _ in terms]
-        )
-        self.db.executemany(
-            "INSERT INTO term_list VALUES (?, ?)",
-            [(number, schema.pack_terms(all_of, text)) for number, all_of, text in terms],
-        )
-        self._words.update(*(chunk.words() for chunk in row.chunks if chunk.name))
+        for number, chunk in enumerate(row.chunks, self._last_chunk + 1):
+            terms = chunk.terms(self._terms)
+            self._new_chunks.append((number, note_id, *chunk[:14]))
+            self._new_terms.append((number, terms))
+            self._new_lists.append((number, schema.pack_terms(terms, chunk.text)))
+        self._last_chunk += len(row.chunks)
+        if len(self._new_chunks) > limits.CHUNKS_AT_ONCE:
+            self._write_chunks()
+        return cast("int", note_id)
 
-    def _delete(self, note_id: int, ref: str) -> None:  # noqa: ARG002
+    def _write_chunks(self) -> None:
+        """Write the chunks that were gathered: many at once take a tenth less time than those of each note."""
+        values = ", ".join("?" * 16)
+        self.db.executemany(f"INSERT INTO chunk ({_CHUNK_COLUMNS}) VALUES ({values})", self._new_chunks)
+        self.db.executemany("INSERT INTO chunk_terms (rowid, terms) VALUES (?, ?)", self._new_terms)
+        self.db.executemany("INSERT INTO term_list VALUES (?, ?)", self._new_lists)
+        for gathered in (self._new_chunks, self._new_terms, self._new_lists):
+            gathered.clear()
+
+    def _delete(self, note_id: int) -> None:
         chunks = "SELECT id FROM chunk WHERE note_id = ?"
         self._stale.update(number for (number,) in self.db.execute(chunks, (note_id,)))
         lists = self.db.execute(f"SELECT chunk_id, hashes FROM piece_list WHERE chunk_id IN ({chunks})", (note_id,))

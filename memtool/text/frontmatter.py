@@ -23,11 +23,13 @@ DEEPEST = 32  # lists and mappings within each other in front matter
 _FENCES = {"-": re.compile(r"-{3}[ \t]*"), "+": re.compile(r"\+{3}[ \t]*")}
 FIELD = r"(?![\s#]|-(?:\s|$))(.+?):(?:\s|$)"
 _FOREIGN = r"(?P<name>[^\W\d_][\w .-]*):(?:\s+(?P<value>.*))?|\s*-\s+(?P<item>.*)|\s*(?:#.*)?|\s+\S.*"
-_TOP_FIELD = r"([A-Za-z_]+):[ \t]*(.*?)[ \t]*"
+_PLAIN_FIELD = r"([A-Za-z_]{1,100}):(?: +(.*))?"
+_PLAIN_ITEM = r"( *)- +(\S.*)"
 _PLAIN_SCALAR = (
-    r"""(?:(?P<bare>[^\s\-?:,\[\]{}#&*!|>'"%@`](?:[^:#]|:(?!\s)|(?<!\s)#)*)"""
-    r"""|"(?P<double>[^"\\]*)"|'(?P<single>[^']*)')?"""
+    r"""(?P<bare>[^\s\-?:,\[\]{}#&*!|>'"%@`](?:[^:#]|:(?!\s|$)|(?<!\s)#)*)"""
+    r"""|"(?P<double>[^"\\]*)"|'(?P<single>[^']*)'"""
 )
+_PLAIN_LIST = r"""\[(?: *(?:[\w./][\w ./()+-]*|"[^"\\,]*" *)(?:,|(?=\])))*\]"""
 _PLAIN = r"[^\W\d_][\w ./()+\-]*|\d{4}-\d{2}-\d{2}"
 _NOT_TEXT = {"true", "false", "yes", "no", "on", "off", "null", "y", "n"}
 _FORBIDDEN = "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ufeff\ufffe\uffff]"  # raw in YAML
@@ -115,6 +117,8 @@ def parse_fields(matter: str) -> dict[str, Any] | str | None:
 
     None means that it is something else: prose between two rules, say.
     """
+    if (plain := _plain_fields(matter)) is not None:
+        return plain
     import frontmatter
     import yaml
 
@@ -132,35 +136,47 @@ def parse_fields(matter: str) -> dict[str, Any] | str | None:
 
 
 def plain_fields(matter: str) -> dict[str, str]:
-    """Return the fields of the front matter *matter* that are text; yaml is asked only where they are not plain."""
-    fields: dict[str, str] = {}
-    value: str | None = None
-    for line in matter.split("\n"):
-        if field := re.fullmatch(_TOP_FIELD, line):
-            value = _plain_value(field[2])
-            if value is not None:
-                fields[field[1]] = value
-            elif not field[2].startswith("["):  # lists are none of ours
-                return _texts_by_yaml(matter)
-        elif value and line.startswith((" ", "\t")):  # the value goes on
-            return _texts_by_yaml(matter)
-    return fields
-
-
-def _plain_value(written: str) -> str | None:
-    """Return the text of a YAML scalar that means what it says, on its line; None of any other value."""
-    if match := re.fullmatch(_PLAIN_SCALAR, written):
-        return match["bare"] or match["double"] or match["single"] or ""
-    with suppress(ValueError, RecursionError):
-        found = json.loads(written) if written.startswith('"') else None
-        return found if isinstance(found, str) else None
-    return None
-
-
-def _texts_by_yaml(matter: str) -> dict[str, str]:
+    """Return the fields of the front matter *matter* that are text."""
     found = parse_fields(matter) if len(matter) <= LONGEST_FRONT_MATTER else None
     values = found.items() if isinstance(found, dict) else ()
     return {name: value for name, value in values if isinstance(value, str)}
+
+
+def _plain_fields(matter: str) -> dict[str, Any] | None:
+    """Return the fields of *matter* if each is a plain value on its line, or a list of such; else None.
+
+    Nearly all front matter is. A parser of YAML takes longer, and its import takes longer than a whole hook.
+    """
+    fields: dict[str, Any] = {}
+    listing, indent = "", None  # the field whose items may follow, and the spaces before each of them
+    for line in matter.split("\n"):
+        if not line.isprintable():  # tabs, and what YAML refuses or takes for the end of a line
+            return None
+        if field := re.fullmatch(_PLAIN_FIELD, line):
+            name, written = field[1], (field[2] or "").rstrip(" ")
+            listing, indent = "" if written else name, None
+            fields[name] = value = _plain_value(written) if written else ""
+        elif listing and (item := re.fullmatch(_PLAIN_ITEM, line)) and indent in (None, item[1]):
+            indent, value = item[1], _plain_value(item[2].rstrip(" "))
+            fields[listing] = [*fields[listing], value]
+        else:
+            value = None if line and not line.startswith("#") else ""
+        if value is None:
+            return None
+    return fields
+
+
+def _plain_value(written: str) -> str | list[str] | None:
+    """Return a YAML scalar that means what it says, or a list of such on one line; None of any other value."""
+    if match := re.fullmatch(_PLAIN_SCALAR, written):
+        return match["bare"] or match["double"] or match["single"] or ""
+    if re.fullmatch(_PLAIN_LIST, written):
+        return [item.strip(' "') for item in written[1:-1].split(",") if item.strip(" ")]
+    with suppress(ValueError, RecursionError):
+        is_json = written.startswith('"') and "\\u" not in written and "\\/" not in written
+        found = json.loads(written) if is_json else None
+        return found if isinstance(found, str) else None
+    return None
 
 
 def set_field(text: str, key: str, value: str) -> str:

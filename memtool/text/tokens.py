@@ -13,6 +13,7 @@ import unicodedata
 from collections.abc import Iterator
 from functools import cache, lru_cache
 from itertools import pairwise
+from operator import add
 from typing import Any
 
 from memtool.named_tuple import NamedTuple
@@ -54,15 +55,51 @@ class _TextRun(NamedTuple):
     unspaced: bool
 
 
-def index_terms(text: str, runs: set[str] | None = None) -> list[str]:
-    """Return the terms under which *text* is found, in order, with repetitions; add what it is cut into to *runs*."""
+def index_terms(text: str) -> list[str]:
+    """Return the terms under which *text* is found, in order, with repetitions."""
     terms: list[str] = []
-    found = _run_of(text).findall(text)
-    if runs is not None:
-        runs.update(found)
-    for run in found:  # most of a first index happens here
-        terms += _spaced_terms(run) if run.isascii() else _mixed_terms(run)
+    for run, is_spaced_run in _cut(text):
+        terms += _spaced_terms(run) if is_spaced_run else _unspaced_terms(run)
     return terms
+
+
+class WordTerms(dict[str, str]):
+    """The terms of words, each cut when it is first met: most of a first index are words that were met before.
+
+    *words* are those that completion may offer, of all texts that were asked for: see `words_of`.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.words: set[str] = set()
+
+    def of(self, text: str) -> str:
+        """Return the terms of *text*, as `index_terms` does, joined by spaces."""
+        return " ".join(filter(None, map(self.__getitem__, text.split())))  # no run holds white space
+
+    def __missing__(self, word: str) -> str:
+        terms: list[str] = []
+        is_kept = True
+        for run, is_spaced_run in _cut(word):
+            if is_spaced_run:
+                terms.append(self.get(run) or self._keep(run, self._terms_of(run)))
+            else:  # a clause, most of which are written once
+                terms += _unspaced_terms(run)
+                is_kept = False
+        joined_terms = " ".join(terms)
+        return self._keep(word, joined_terms) if is_kept else joined_terms
+
+    def _terms_of(self, run: str) -> str:
+        forms = _forms(run)
+        self.words.update(forms)
+        return " ".join(dict.fromkeys(map(stem, forms)))
+
+    def _keep(self, word: str, terms: str) -> str:
+        if len(word) <= LONGEST_TERM:
+            if len(self) >= _KNOWN:
+                self.clear()
+            self[word] = terms
+        return terms
 
 
 def query_terms(text: str) -> list[str]:
@@ -140,17 +177,7 @@ def unspaced_runs(text: str) -> list[str]:
 
 def words_of(text: str) -> set[str]:
     """Return the distinct spaced words of *text*, whole and in parts, folded and unstemmed: what completion offers."""
-    return words_in(set(_run_of(text).findall(text)))
-
-
-def words_in(runs: set[str]) -> set[str]:
-    """Return the words as `words_of` does, of the distinct *runs* that `index_terms` has cut texts into."""
-    mixed = [run for run in runs if not run.isascii()]
-    spaced = runs.difference(mixed)
-    spaced.update(
-        word for run in mixed for part in _unspaced_pattern().split(run)[::2] for word in _run_of(part).findall(part)
-    )
-    return {form for run in spaced for form in _forms(run)}
+    return {form for run, is_spaced_run in _cut(text) if is_spaced_run for form in _forms(run)}
 
 
 def term_spans(text: str, wanted: frozenset[str]) -> Iterator[tuple[int, int]]:
@@ -190,6 +217,23 @@ def _any_run() -> re.Pattern[str]:
 @cache
 def _any_word() -> re.Pattern[str]:
     return re.compile(rf"[^\W_](?:[^\W_]|[{_MARKS}])*")
+
+
+def _cut(text: str) -> Iterator[tuple[str, bool]]:
+    """Give the runs of *text*, and whether each is of a script with spaces."""
+    for run in _run_of(text).findall(text):
+        if run.isascii():
+            yield run, True
+        elif _AS_IT_IS.fullmatch(run):  # kana and Han, as most of such runs are
+            yield run, False
+        elif max(run) < FIRST_UNSPACED:
+            yield run, True
+        else:
+            for at, part in enumerate(_unspaced_pattern().split(run)):  # each second part has no spaces
+                if at % 2:
+                    yield part, False
+                else:
+                    yield from ((spaced, True) for spaced in _run_of(part).findall(part))
 
 
 def _runs(text: str) -> Iterator[_TextRun]:
@@ -240,7 +284,7 @@ def stem(word: str) -> str:
 def _stemmer(algorithm: str) -> Any:  # noqa: ANN401  (PyStemmer has no types)
     import Stemmer
 
-    return Stemmer.Stemmer(algorithm)
+    return Stemmer.Stemmer(algorithm, 0)  # without a cache of its own
 
 
 def is_spaced(text: str) -> bool:
@@ -269,17 +313,14 @@ def _stopped_terms() -> frozenset[str]:
 
 @lru_cache(maxsize=_KNOWN)
 def _spaced_terms(run: str) -> tuple[str, ...]:
-    if run.isascii() and run.isalpha() and (run.islower() or run.istitle()):  # most words of a first index
-        return (stem(run.lower()[:LONGEST_TERM]),)
     return tuple(dict.fromkeys(map(stem, _forms(run))))
 
 
-@lru_cache(maxsize=_KNOWN)
 def _forms(run: str) -> tuple[str, ...]:
     """The run whole, then the names in it, their words, and the parts of those words."""
     if run.isalpha() and (run.islower() or (run.isascii() and run.istitle())):
         return (_as_term(run),)
-    run = _CONTRACTION.sub("", run)
+    run = _CONTRACTION.sub("", run) if "'" in run or "’" in run else run
     forms = [joined(run)]
     names = _SEPARATING.split(run)
     if len(names) > 1:
@@ -298,7 +339,7 @@ def _parts(word: str) -> list[str]:
 
 def joined(run: str) -> str:
     """Return the term of *run* as one word: `Wi-Fi` as `wifi`. Numbers and dates stay as they are."""
-    return _as_term(_JOINING.sub("", run) if any(map(str.isalpha, run)) else run)
+    return _as_term(_JOINING.sub("", run) if _JOINING.search(run) and any(map(str.isalpha, run)) else run)
 
 
 def _words(run: str) -> list[str]:
@@ -310,34 +351,20 @@ def _words(run: str) -> list[str]:
 
 
 def _as_term(run: str) -> str:
-    return _NOT_IN_TERMS.sub("", fold(run))[:LONGEST_TERM]
-
-
-def _mixed_terms(text: str) -> list[str]:
-    if _AS_IT_IS.fullmatch(text):  # kana and Han, as most of such runs are
-        return [*text, *map("".join, pairwise(text))]
-    if max(text) < FIRST_UNSPACED:
-        return list(_spaced_terms(text))
-    terms: list[str] = []
-    for at, part in enumerate(_unspaced_pattern().split(text)):  # each second part is of a script without spaces
-        if at % 2:
-            terms += _unspaced_terms(part)
-        elif part:
-            for run in _run_of(part).findall(part):
-                terms += _spaced_terms(run)
-    return terms
+    folded = fold(run)
+    return (folded if folded.isalnum() else _NOT_IN_TERMS.sub("", folded))[:LONGEST_TERM]
 
 
 def _unspaced_terms(run: str) -> list[str]:
     run = fold(run)
-    return [*run, *map("".join, pairwise(run))]
+    return [*run, *map(add, run, run[1:])]
 
 
 def _unspaced_query_terms(run: str) -> list[str]:
     """Return the pairs of *run*, a single character only where it is alone. Function words break a run in two."""
     terms: list[str] = []
     for piece in _pieces(fold(run)):
-        terms += map("".join, pairwise(piece)) if len(piece) > 1 else piece
+        terms += map(add, piece, piece[1:]) if len(piece) > 1 else piece
     return terms
 
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-import io
+import builtins
 import json
 import os
 import shutil
@@ -240,7 +240,7 @@ def test_a_file_that_cannot_be_read_is_not_deleted(notebook: Notebook, monkeypat
     notebook.opened()
     path = notebook.write("a.md", "gamma")
     with monkeypatch.context() as patch:
-        unreadable(patch, io, "open", path)
+        unreadable(patch, builtins, "open", path)
 
         index = notebook.opened()
 

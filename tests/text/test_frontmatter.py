@@ -167,5 +167,21 @@ def test_whatever_stands_around_it_one_field_changes(matter: list[str], key: str
     assert all(line in set_field(text, key, value) for entry in kept for line in entry.split("\n"))
 
 
+values = st.text(st.sampled_from("ab1 -:#,.'\"[]{}\\\t\r\u3000é密|>&*!%@`?~_/"), max_size=8) | st.sampled_from(
+    ["[a, b]", '[a, "b c", ]', "[[a]]", "[]", "2026-02-10", "a: b", "b:", "C#", "a #b", '"a\\\\"', "'it''s'"]
+)
+matters = st.lists(st.tuples(st.sampled_from(["a: ", "b:", "  - ", "- ", "c:  ", "#", ""]), values).map("".join))
+
+
+@given(matters.map("\n".join))
+@example("a:\n- x\n  - y")
+@example("a:\n# between\n  - x\n\n  - y\na: z")
+def test_plain_front_matter_is_read_as_yaml_is(matter: str) -> None:
+    plain = parse_fields(matter)
+    by_yaml = parse_fields(f"{matter}\n? z\n: last")  # a form that only a parser of YAML reads
+    if isinstance(plain, dict):
+        assert by_yaml == {**plain, "z": "last"}
+
+
 def test_a_text_of_several_lines_keeps_its_last_line_end() -> None:
     assert parse_fields("title: |\n  一\n  two") == {"title": "一\ntwo\n"}

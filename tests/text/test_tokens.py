@@ -10,6 +10,7 @@ from hypothesis import given, strategies as st
 from memtool.index import schema
 from memtool.text.tokens import (
     LONGEST_TERM,
+    WordTerms,
     capitalised_terms,
     fold,
     index_terms,
@@ -21,7 +22,6 @@ from memtool.text.tokens import (
     stem,
     term_spans,
     unspaced_runs,
-    words_in,
     words_of,
 )
 
@@ -296,9 +296,9 @@ def test_what_folding_leaves_alone_at_once_is_what_it_would_leave_alone() -> Non
         assert fold(f"{text}É") == f"{text}e"
 
 
-@given(st.text())
-def test_words_are_the_same_however_they_are_gathered(text: str) -> None:
-    runs: set[str] = set()
-    terms = index_terms(text, runs)
-    assert terms == index_terms(text)
-    assert words_in(runs) == words_of(text)
+@given(st.lists(st.text() | st.sampled_from(["getUserById", "(Wi-Fi,", "C#-Code", "解密C++失败。", "ÉTÉ's", "\u0301"])))
+def test_words_that_were_cut_before_give_the_same_terms(texts: list[str]) -> None:
+    known = WordTerms()
+    for text in [*texts, " ".join(texts), *texts]:
+        assert known.of(text).split() == index_terms(text)
+    assert known.words == words_of("\n".join(texts))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from memtool.index.writer import FileContent, Writer, other_side_of_archive
+from memtool.index.writer import FileContent, Writer
 from memtool.team import limits
 from memtool.team.postgres.postings import NewPostings, listed_terms, packed
 from memtool.team.postgres.tables import VAULT_BITS, PostgresTables, VaultRow, storable
@@ -29,13 +29,6 @@ _POSTING = "vault, segment, term, chunks, counts, lengths, positions"
 _POSTING_TYPES = "int8 int8 text bytea bytea bytea bytea"
 
 
-class _Note(NamedTuple):
-    """A note in the index: its id and the hash of its content."""
-
-    id: int
-    hash: str
-
-
 class PostgresWriter(Writer):
     """Writes notes into the tables of one vault."""
 
@@ -47,55 +40,47 @@ class PostgresWriter(Writer):
         self._base = tables.vault << VAULT_BITS
 
     @contextmanager
-    def batch(self, refs: Sequence[str]) -> Iterator[None]:
-        """Make all that is done in a `with` block one transaction."""
+    def _transaction(self) -> Iterator[None]:
         with self._tables.writing():
             self._row_of_vault = self._tables.row(locked=True)
-            asked = [*refs, *map(other_side_of_archive, refs)]
-            find = "SELECT ref, id, hash FROM memtool.note WHERE vault = %s AND ref = ANY(%s)"
-            rows = self._db.execute(find, (self._vault, asked))
-            self._notes = {ref: _Note(note_id, digest) for ref, note_id, digest in rows}
             self._last_note, self._last_chunk = self._row_of_vault.last_note, self._row_of_vault.last_chunk
             self._touched: list[Sequence[Any]] = []
             self._gone: list[int] = []
             self._new_notes: list[Sequence[Any]] = []
             self._new_chunks: list[Sequence[Any]] = []
             self._term_lists: list[Sequence[Any]] = []
-            self._words: set[str] = set()
             self._postings = NewPostings()
             yield
 
-    def _known(self, ref: str) -> tuple[int, str] | None:
-        return self._notes.get(ref)
+    def _find_notes(self, refs: Sequence[str]) -> dict[str, tuple[int, str]]:
+        find = "SELECT ref, id, hash FROM memtool.note WHERE vault = %s AND ref = ANY(%s)"
+        return {ref: (note_id, digest) for ref, note_id, digest in self._db.execute(find, (self._vault, list(refs)))}
 
     def _touch(self, note_id: int, read: FileContent) -> None:
         self._touched.append((*read.stamp, read.read_at_ns, self._vault, note_id))
 
-    def _rename(self, note_id: int, old: str, ref: str, read: FileContent) -> None:
+    def _rename(self, note_id: int, ref: str, read: FileContent) -> None:
         self._touch(note_id, read)
         where = (self._vault, note_id)
         self._db.execute("UPDATE memtool.note SET ref = %s WHERE vault = %s AND id = %s", (ref, *where))
         archived = (is_archived(ref), *where)
         self._db.execute("UPDATE memtool.chunk SET archived = %s WHERE vault = %s AND note_id = %s", archived)
-        self._notes[ref] = self._notes.pop(old)
 
-    def _delete(self, note_id: int, ref: str) -> None:
+    def _delete(self, note_id: int) -> None:
         self._gone.append(note_id)
-        self._notes.pop(ref, None)
 
-    def _insert(self, ref: str, read: FileContent, digest: str, row: NoteRow) -> None:
+    def _insert(self, ref: str, read: FileContent, digest: str, row: NoteRow) -> int:
         self._last_note += 1
         note_id = self._base + self._last_note
-        self._notes[ref] = _Note(note_id, digest)
         about = (ref, *read.stamp, read.read_at_ns, digest, row.title, row.problem, row.names)
         self._new_notes.append((self._vault, note_id, *map(storable, about)))
         for number, chunk in enumerate(row.chunks, self._last_chunk + 1):
-            terms = chunk.terms()
+            terms = chunk.terms(self._terms)
             self._new_chunks.append((self._vault, self._base + number, note_id, *map(storable, chunk[:14])))
             self._term_lists.append((self._vault, self._base + number, storable(terms)))
             self._postings.add(number, terms)
-            self._words |= chunk.words()
         self._last_chunk += len(row.chunks)
+        return note_id
 
     def finish(self, *, settled: bytes | None) -> None:
         """Write all that was gathered. *settled* is the scan that leaves nothing to do, if there is one."""
@@ -107,7 +92,8 @@ class PostgresWriter(Writer):
         self._put("term_list", "vault, chunk_id, terms", "int8 int8 text", self._term_lists)
         frequencies.update(self._postings.frequencies())
         self._count(frequencies)
-        self._keep_words(sorted(map(storable, self._words)))
+        self._keep_words(sorted(map(storable, self._terms.words)))
+        self._terms.words.clear()
         self._db.execute(
             "UPDATE memtool.vault SET last_note = %s, last_chunk = %s, chunks = chunks + %s, terms = terms + %s,"
             " dead = %s, settled = %s WHERE id = %s",
