@@ -35,6 +35,7 @@ _DOCUMENT = re.compile(  # a heading, or "translate this notice:", and an empty 
     r"(?m)^#{1,3} \S|[:：]\s*\n\s*\n|\A(?![-*\d])[^.!?。！？\n]{1,90}\n\s*\n"
 )
 
+_OF_AGENT = re.compile(r"\bI\b|我(?!们)")
 _DIGITS = {digit: str(number) for number, digit in enumerate("一二三四五六", 1)}
 _LABEL = r"(?:[A-Ha-h]|\d{1,2}|[一二三四五六])"
 _WORD = r"(?:[A-Za-z]{2,12}\s|[^\W\d_A-Za-z]{1,4})?"  # "Option 2", 方案二: whatever word, it need not be known
@@ -82,7 +83,8 @@ def decided_in(turns: Sequence[Turn]) -> list[Line]:
 def _chosen(turn: Turn, number: int) -> Iterator[Line]:
     """Give what the user chose when a tool asked."""
     for dialog in turn.dialogs:
-        if not (_is_aside(dialog.answer) or gives_order(dialog.question)):
+        is_aside = _is_aside(dialog.answer) or _OF_AGENT.search(dialog.question)  # "Where should I write it down?"
+        if not (is_aside or gives_order(dialog.question)):
             answer = shortened(dialog.answer, _WIDEST)
             yield Line(f"{shortened(dialog.question, _WIDEST_QUESTION)} → {answer}", DECISION, USER, number)
 

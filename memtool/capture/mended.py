@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
 from memtool.capture.checks import UNSURE, check_in, error_lines
-from memtool.capture.outcomes import contradicts, telling_words
+from memtool.capture.outcomes import contradicts, gone_in, telling_words
 from memtool.capture.turns import FileEdit, Turn
 from memtool.text.languages import begins_with, gives_order
 from memtool.text.lines import cut, shortened, width
@@ -25,6 +25,7 @@ _WIDEST, _WIDEST_SAID = 80, 240  # columns of a command, an error or a line; of 
 _LEAST = 0.5  # value of a sentence that says what was changed
 _NAMES = re.compile(r"[A-Za-z_$][\w$]*(?:(?:[./-]|::)+[\w$]+)*")
 _IS_NAME = re.compile(r"_|[./:]\w|[a-z][A-Z]|\d")  # in what is rather the name of something than a word
+_COMMENT = re.compile(r"\s*(?://|#|/\*|\*|--|<!--|\"\"\")")
 _Place: TypeAlias = tuple[int, int]  # of a command: the number of its turn, and its own in that
 
 
@@ -72,7 +73,9 @@ def _fix(turns: Sequence[Turn], failure: _Failure, passed: _Place, command: str)
         return None
     error = max(failure.lines, key=lambda line: (len(_names(line) & _names(f"{changed} {said}")), -width(line)))
     edit = next((edit for edit in edits if base_name(edit.file).casefold() in _names(error)), edits[-1])
-    line = f": `{shortened(edit.line, _WIDEST).replace('`', '')}`" if edit.line else ""
+    mark = "``" if "`" in edit.line else "`"
+    is_shown = edit.line and not _COMMENT.match(edit.line)
+    line = f": {mark}{shortened(edit.line, _WIDEST)}{mark}" if is_shown else ""
     told = shortened(error, _WIDEST).replace(" → ", " -> ")
     text = f"`{cut(command, _WIDEST)}`: “{told}” → {said} → {base_name(edit.file)}{line} ✓ passed"
     return Line(text, FIX, AGENT, passed[0] + 1)
@@ -85,32 +88,32 @@ def _edits(turns: Sequence[Turn], since: _Place, until: _Place) -> list[FileEdit
 
 def _messages(turns: Sequence[Turn], since: _Place, until: _Place) -> Iterator[str]:
     """Give what the agent said between the commands *since* and *until*."""
-    for at in range(since[0], until[0] + 1):
+    gone = gone_in(turns)
+    for at in (at for at in range(since[0], until[0] + 1) if at not in gone):
         start = turns[at].runs[since[1]].after if at == since[0] else 0
         stop = turns[at].runs[until[1]].after if at == until[0] else None
         yield from turns[at].messages[start:stop]
 
 
 def _said(messages: Iterable[str], about: str) -> str:
-    """Return the sentences of that one of *messages* that says best what was wrong or changed; of equal ones the last.
+    """Return the sentences of *messages* that say what was wrong or changed; none if nothing names it.
 
-    None if it names nothing of it. What the agent is about to look at says neither.
+    They are those of the message that names most of it, of equal ones the last, and of the messages after that one.
     """
-    best, found = _LEAST, ""
-    for message in messages:
-        told = [each.text.rstrip(":：") for each in statements(message)]
-        values = {text: _value(text, about) for text in told}
-        if max(values.values(), default=0.0) >= best:
-            best, kept = max(values.values()), list[str]()
-            for text in sorted(values, key=lambda text: -values[text]):
-                if values[text] >= _LEAST and width(" ".join([*kept, text])) <= _WIDEST_SAID:
-                    kept.append(text)
-            found = " ".join(sorted(kept, key=told.index))
-    return found.replace(" → ", " -> ")
+    told = [[each.text.rstrip(":：") for each in statements(message)] for message in messages]
+    values = [{text: value for text in each if (value := _value(text, about)) >= _LEAST} for each in told]
+    best = max(range(len(told)), key=lambda at: (max(values[at].values(), default=0.0), at), default=0)
+    kept: list[tuple[int, str]] = []
+    for at in range(best, len(told)):
+        for text in sorted(values[at], key=lambda text: -values[at][text]):
+            if width(" ".join(each for _, each in kept)) + width(text) < _WIDEST_SAID:
+                kept.append((at, text))
+    ordered = sorted(kept, key=lambda each: (each[0], told[each[0]].index(each[1])))
+    return " ".join(text for _, text in ordered).replace(" → ", " -> ")
 
 
 def _value(text: str, about: str) -> float:
-    if text.endswith(("?", "？")) or begins_with("announcement", text):
+    if text.endswith(("?", "？")) or begins_with("announcement", text) or not re.match(r"\w", text):
         return 0.0
     return len(_names(text) & _names(about)) + 0.5 * len(telling_words(text) & telling_words(about))
 

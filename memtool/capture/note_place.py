@@ -14,6 +14,7 @@ from pathlib import PurePosixPath
 from memtool.capture import limits
 from memtool.capture.captured import read_record, write_record
 from memtool.capture.source import Source, find_source, kept_note
+from memtool.capture.titles import title_of
 from memtool.errors import HistoryFailed, MemtoolError
 from memtool.git import ask, tell, texts_in
 from memtool.history.commits import NewContent, commit, commit_contents
@@ -60,6 +61,12 @@ def name_from(texts: Iterable[str]) -> str:
     return shortest
 
 
+def name_of(title: str) -> str:
+    """Return a name for a file from the words of *title*, without the file or the kind of change before its colon."""
+    text = _PATH.sub(r" \1 ", re.sub(r"^[\w.-]+(?:\([\w-]+\))?: ", "", title))
+    return _unspaced(text) if any(map(is_unspaced, text)) else _spaced(text)
+
+
 def _spaced(clause: str) -> str:
     """Return the words of *clause* in order, from the first one that tells something to one that does."""
     plain = unicodedata.normalize("NFKD", re.sub("['’]", "", without_openings(clause).casefold()))
@@ -96,7 +103,8 @@ def place_of_note(work: Workspace, source: Source, recorded: str) -> str:
         return moved
     if recorded or work.settings.sessions.names == "id":
         return recorded or session_ref(source.session_id)
-    name = name_from(turn.typed for turn in source.turns if not turn.pasted) or "session"
+    typed = name_from(turn.typed for turn in source.turns if not turn.pasted)
+    name = (name_of(title_of(source.turns)) if typed else "") or typed or "session"
     return _free_ref(work, source, name)
 
 
@@ -106,7 +114,7 @@ def follow_title(work: Workspace, source: Source, ref: str, title: str) -> str:
     It does so if its owner edited, moved or links to it. The day's own line does not count.
     """
     vault, stem = work.vault, PurePosixPath(ref).stem
-    day, name = f"{_day(work, source)}-", name_from([title])
+    day, name = f"{_day(work, source)}-", name_of(title)
     is_ours = ref == f"sessions/{stem}.md" and stem.startswith(day) and work.settings.sessions.names != "id"
     if not is_ours or name in ("", stem.removeprefix(day)) or not _is_untouched(vault, ref) or _is_linked(vault, ref):
         return ""
