@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
@@ -72,20 +72,11 @@ def _help(part: AgentPart) -> str:
     return f"{part.purpose[0].upper()}{part.purpose[1:]}{'' if part.is_default else ' (on request)'}."
 
 
-def _with_flags(install: Callable[..., Any]) -> Callable[..., Any]:
-    """Add to *install* the options of single parts."""
-    parts = {part.flag: part for client in map(get_setup, AGENTS) for part in client.parts() if part.flag}
-    for flag, part in parts.items():
-        install = click.option(flag, part.name, is_flag=True, default=None, help=_help(part))(install)
-    return install
-
-
 @click.command(cls=AgentCommand, no_args_is_help=True)
 @_NAMES
 @_PROJECT
 @click.option("--with", "with_parts", multiple=True, metavar="PART", help="Include this part. Repeatable.")
 @click.option("--without", multiple=True, metavar="PART", help="Leave this part out, or remove it. Repeatable.")
-@_with_flags
 @writer_choice.OPTION
 @writer_choice.YES
 @DRY_RUN
@@ -125,24 +116,18 @@ def command(
 
 
 def _check_parts(clients: list[AgentSetup], options: dict[str, Any]) -> None:
-    known = {part.name for client in clients for part in client.parts()}
+    known = dict.fromkeys(part.name for client in clients for part in client.parts())
     for option, names in (("--with", options["with_parts"]), ("--without", options["without"])):
         for name in names:
             if name not in known:
-                listed = ", ".join(dict.fromkeys(part.name for client in clients for part in client.parts()))
-                raise UsageError(f"{option}: there is no part '{name}'", hint=f"The parts are {listed}.")
-    flags = {part.flag for client in clients for part in client.parts()}
-    for client in map(get_setup, AGENTS):
-        for part in client.parts():
-            if part.flag and part.flag not in flags and options[part.name] is not None:
-                raise UsageError(f"{part.flag.partition('/')[0]} is for {client.title} only")
+                raise UsageError(f"{option}: there is no part '{name}'", hint=f"The parts are {', '.join(known)}.")
     if both := sorted({*options["with_parts"]} & {*options["without"]}):
         raise UsageError(f"--with and --without both name {both[0]}")
 
 
 def _install(
     client: AgentSetup, session: Session, *, project: str | None, with_parts: Collection[str],
-    without: Collection[str], dry_run: bool, **flags: bool | None,
+    without: Collection[str], dry_run: bool,
 ) -> dict[str, object]:  # fmt: skip
     """Install into *client*, print the result unless it is to be JSON, and return it."""
     if project and not Path(project).is_dir():
@@ -152,11 +137,10 @@ def _install(
     if not (is_new or dry_run or session.as_json):
         _ask_whose(client, session, vault)
     target = _target(session, project)._replace(vault=vault, named=_named(session, vault))
-    flagged = {name: flag for name, flag in flags.items() if flag is not None and name in own}
-    asked = ({*with_parts} & own) | {name for name, flag in flagged.items() if flag}
-    refused = ({*without} & own | {*parts_without(session.environ, client.installation(target))}) - asked
-    brought = {*client.brought(target)} - asked - refused
-    planned = plan(client.shares(target), client.wanted({*with_parts} & own, refused | brought) | flagged)
+    chosen = {*with_parts} & own
+    refused = ({*without} & own | {*parts_without(session.environ, client.installation(target))}) - chosen
+    brought = {*client.brought(target)} - chosen - refused
+    planned = plan(client.shares(target), client.wanted(chosen, refused | brought))
     if not dry_run:
         carry_out(planned, session.environ)
         do_without(session.environ, client.installation(target), refused)

@@ -78,15 +78,11 @@ class Target(NamedTuple):
 
 
 class AgentPart(NamedTuple):
-    """A part of an installation: what it does for the user, and whether it comes without being asked for.
-
-    *flag* is an option of its own that it has beside `--with` and `--without`, in the form of click.
-    """
+    """A part of an installation: what it does for the user, and whether it is installed without a request."""
 
     name: str
     purpose: str
     is_default: bool = True
-    flag: str = ""
 
 
 class AgentSetup:

@@ -47,8 +47,8 @@ class ClaudeCode(AgentSetup):
             AgentPart("mcp", "let the model search and save memories itself"),
             AgentPart("skills", "commands to remember, recall and forget"),
             AgentPart("rules", "name the notes to read when a word is mentioned or a file is opened"),
-            AgentPart("instructions", about, is_default=False, flag="--claude-md"),
-            AgentPart(HINTS, hints, is_default=False, flag="--hints/--no-hints"),
+            AgentPart("instructions", about, is_default=False),
+            AgentPart(HINTS, hints, is_default=False),
         )
 
     def shares(self, target: Target) -> list[Share]:
