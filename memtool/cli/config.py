@@ -76,7 +76,7 @@ def get(session: Session, *, setting: str | None, of_vault: bool) -> None:
 
     With --vault, only the vault's memtool.toml is read. Passwords and keys are never shown.
     """
-    keys = [_known(setting)] if setting else list(ABOUT)
+    keys = [_checked_name(setting)] if setting else list(ABOUT)
     vault_file = session.vault.settings_path if of_vault or session.vault_path()[0].is_dir() else None
     known = settings.load(vault_file, settings_file.NOTHING if of_vault else session.environ)
     rows = [(key, _masked(key, settings.shown_value(known, key)), _origin(known.origins[key])) for key in keys]
@@ -99,7 +99,7 @@ def set_(session: Session, *, setting: str, value: tuple[str, ...], of_vault: bo
 
     The value is checked first. The change takes effect with the next command, hook or session.
     """
-    key = _known(setting)
+    key = _checked_name(setting)
     path = _file(session, key, of_vault=of_vault)
     _change(session, path, key, settings_file.check_value(key, value), of_vault=of_vault)
 
@@ -110,7 +110,7 @@ def set_(session: Session, *, setting: str, value: tuple[str, ...], of_vault: bo
 @_with_file
 def unset(session: Session, *, setting: str, of_vault: bool) -> None:
     """Remove a setting from the file, so that a weaker place or the default applies."""
-    _change(session, _file(session, "", of_vault=of_vault), _known(setting), None, of_vault=of_vault)
+    _change(session, _file(session, "", of_vault=of_vault), _checked_name(setting), None, of_vault=of_vault)
 
 
 @command.command(cls=VaultCommand)
@@ -131,7 +131,7 @@ def edit(session: Session, *, of_vault: bool) -> None:
     else:
         files.replace(path, text, expected=content.hash if content else None)
         click.echo(f"Changed {_short(path)}.")
-        click.echo(f"To undo: {_kept(session, path, before) if content else f'rm {shlex.quote(str(path))}'}")
+        click.echo(f"To undo: {_write_backup(session, path, before) if content else f'rm {shlex.quote(str(path))}'}")
     draft.unlink()
     draft.parent.rmdir()
 
@@ -149,10 +149,10 @@ def _edited(draft: Path, path: Path, *, of_vault: bool) -> str:
                 hint = f"Your draft is {draft}."
                 raise BadSetting(f"'{path.name}' stays as it was: {error}", hint=hint) from None
         else:
-            return draft.read_bytes().decode("utf-8")
+            return draft.read_bytes().decode("utf-8")  # with its mark of the byte order, if it has one
 
 
-def _kept(session: Session, path: Path, before: str) -> str:
+def _write_backup(session: Session, path: Path, before: str) -> str:
     """Keep the text *before* the change beside the caches; return the command that brings it back."""
     kept = settings.user_cache_path(session.environ) / f"{path.name}.before-edit"
     files.make_folder(kept.parent)
@@ -160,7 +160,7 @@ def _kept(session: Session, path: Path, before: str) -> str:
     return f"cp {shlex.quote(str(kept))} {shlex.quote(str(path))}"
 
 
-def _known(name: str) -> str:
+def _checked_name(name: str) -> str:
     """Return *name* if there is such a setting.
 
     Raises:
@@ -190,7 +190,7 @@ def _change(session: Session, path: Path, key: str, value: Value | None, *, of_v
     before = settings_file.change_setting(path, key, value)
     is_change = before != (value if value is None or isinstance(value, str | int) else list(value))
     undo = _undo(key, before, of_vault=of_vault) if is_change else ""
-    stronger = _stronger(session, key, path) if value is not None else ""
+    stronger = _overriding_origin(session, key, path) if value is not None else ""
     shown = None if value is None else _masked(key, value)
     answer = {"name": key, "value": shown, "file": str(path), "changed": is_change, "undo": undo, "stronger": stronger}
     if session.emits(answer):
@@ -215,7 +215,7 @@ def _undo(key: str, before: Value | None, *, of_vault: bool) -> str:
     return f"memtool config set {key}{option} {dashes}{shlex.join(map(str, words)) or repr('')}"
 
 
-def _stronger(session: Session, key: str, path: Path) -> str:
+def _overriding_origin(session: Session, key: str, path: Path) -> str:
     """Return the file or variable that overrides *key* in the file at *path*; empty if none does."""
     known = session.settings if session.vault_path()[0].is_dir() else settings.load(None, session.environ)
     origin = known.origins[key]

@@ -160,9 +160,8 @@ def blame(session: Session, ref: str) -> None:
     from memtool.history.changes import blame as origins_of
 
     place = _place(session, without_surrogates(ref))
-    found = [
-        _with_turn(session.vault, origin) for origin in origins_of(session.vault, place.name, place.first, place.last)
-    ]
+    vault = session.vault
+    found = [_with_turn(vault, origin) for origin in origins_of(vault, place.name, place.first, place.last)]
     if session.emits({"path": place.name, "lines": [_origin_fields(origin) for origin in found]}):
         return
     click.echo(output.printable(place.name))

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 def command(session: Session, *, rebuild: bool, only_status: bool, model: str | None) -> None:
     """Bring the index up to date with the vault.
 
-    Every search updates the words by itself, except those of kept turns: the process that captures reads them, and this
-    command does. It also makes missing vectors, and downloads the model if it is not on this machine yet. Deleting
+    Every search updates the word index by itself; only stored transcripts are indexed by the capture process and by
+    this command. It also makes missing vectors, and downloads the model if it is not on this machine yet. Deleting
     `.memtool/` loses nothing.
 
     With --model, searches continue with the model in use until you switch to the other one, whose vectors are complete
@@ -61,9 +61,9 @@ def _answer(session: Session, index: Index, making: Callable[[Index], list[str]]
 
 
 def make_vectors(session: Session, index: Index, other: str | None = None) -> list[str]:
-    """Embed what is missing, with the model in use or an *other* one.
+    """Make the missing vectors of the model in use, or of an *other* one, and return notices.
 
-    If the user chose the embedder, its failure is an error, else a notice.
+    A failure is an error if the user chose the embedder, otherwise a notice.
     """
     settings = session.settings.embeddings
     if settings.provider == "none":
@@ -78,16 +78,11 @@ def make_vectors(session: Session, index: Index, other: str | None = None) -> li
         settings = settings._replace(model=model)
     is_chosen = bool(other) or session.settings.has_chosen_embedder
     failed_path = session.work.cache / "models" / "failed.txt"
-    failure = "" if is_chosen else _failure(failed_path, session.work.now().timestamp())
+    failure = "" if is_chosen else _recent_failure(failed_path, session.work.now().timestamp())
     try:
+        key, cache = session.settings.keys.embeddings, session.work.cache
         with output.waiting() as announce:
-            embedder = open_embedder(
-                settings,
-                session.settings.keys.embeddings,
-                session.work.cache,
-                may_download=not failure,
-                announce=announce,
-            )
+            embedder = open_embedder(settings, key, cache, may_download=not failure, announce=announce)
         _embed(index, embedder, keeps_others=bool(other))
     except MemtoolError as error:
         if is_chosen:
@@ -103,7 +98,7 @@ def make_vectors(session: Session, index: Index, other: str | None = None) -> li
     return [f"the vectors of {embedder.name} are complete: {switch}"] if other else []
 
 
-def _failure(path: Path, now: float) -> str:
+def _recent_failure(path: Path, now: float) -> str:
     """Return the notice of a download that failed within a day, kept at *path*; empty if none did."""
     with suppress(OSError):
         if now - path.stat().st_mtime < 86_400:

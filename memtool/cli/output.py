@@ -202,6 +202,16 @@ def _line_breaks(text: str, room: int) -> list[tuple[int, int]]:
     return [*spans, (start, len(text))]
 
 
+def confirm(question: str) -> None:
+    """Ask *question*, and end the command unless the answer is yes.
+
+    Raises:
+        UsageError: there is no terminal to ask at.
+    """
+    if not confirmed(question):
+        raise click.Abort
+
+
 def confirmed(question: str, *, piped: bool = False, hint: str = "If you are sure, add --yes.") -> bool:
     """Return the answer to *question*, whose last line names the action; *piped*, it may come through a pipe.
 

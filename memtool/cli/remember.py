@@ -60,13 +60,15 @@ def command(
     TEXT is one statement, or the body of a note; without it, or with -, it is read from stdin. Secrets are removed.
     A statement that repeats another is refused, with exit code 1 and the id of the other.
     """
-    if project == "" or (project and is_global):
-        raise UsageError("--project and --global exclude each other" if project else "--project is empty")
+    if project == "":
+        raise UsageError("--project is empty")
+    if project and is_global:
+        raise UsageError("--project and --global exclude each other")
     others["source"] = _source(session, others["source"])
     others["author"] = others["author"] or client_author(session.environ)
     filled: dict[str, Any] = {name: value or "" for name, value in others.items()}
     memory = NewMemory(
-        _text(text),
+        _text(text, session.work.max_bytes),
         kind=kind or FACT,
         project="" if is_global else project,
         tags=tags,
@@ -77,7 +79,7 @@ def command(
     try:
         done = remember(session.work, memory)
     except AlreadyKnown as known:
-        session.emits({"remembered": False, "reason": str(known), "standing": _fields(known.memory)})
+        session.emits({"remembered": False, "reason": str(known), "existing": _fields(known.memory)})
         raise
     catch_up(session.work, [done.memory.path])
     if not session.emits(_answer(session, done)):
@@ -100,7 +102,7 @@ def _anchor(work: Workspace, name: str, project: str | None, *, is_global: bool)
 
 
 def _source(session: Session, named: str | None) -> str:
-    """Return the source that was *named*, else the client's session; of that, with the turn if it is known."""
+    """Return the source that was *named*, otherwise the id of the client's session, with `#turn` if that is known."""
     own = session.work.session_id
     if not own or named not in (None, "", own):
         return named or ""
@@ -108,13 +110,16 @@ def _source(session: Session, named: str | None) -> str:
     return f"{own}#{turn}" if turn else own
 
 
-def _text(words: tuple[str, ...]) -> str:
+def _text(words: tuple[str, ...], largest: int) -> str:
     if words and words != ("-",):
         return " ".join(words)
     if sys.stdin is None or (not words and sys.stdin.isatty()):
         raise UsageError("there is nothing to remember", hint="Try `memtool remember 'The API listens on port 8080.'`.")
+    content = sys.stdin.buffer.read(largest + 1)
+    if len(content) > largest:
+        raise UsageError(f"the text on stdin has more than {largest:,} bytes")
     try:
-        return sys.stdin.buffer.read(64 << 20).decode("utf-8-sig")  # settings limit the size of a note
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise UsageError(f"the text on stdin is not UTF-8 (byte {error.start})") from None
 
@@ -139,8 +144,7 @@ def _answer(session: Session, done: MemoryChange) -> dict[str, Any]:
 
 
 def _fields(memory: Memory) -> dict[str, Any]:
-    known = {"text": memory.text, "id": memory.fact_id, "author": memory.author}
-    return {"name": memory.id, **memory.place._asdict(), **known}
+    return {"id": memory.id, **memory.place._asdict(), "text": memory.text, "author": memory.author}
 
 
 def _print(session: Session, done: MemoryChange) -> None:
@@ -185,18 +189,13 @@ def forget(session: Session, ref: str, *, for_good: bool, yes: bool) -> None:
     is_session = is_line_id(ref.strip("[]")) and sort_of(target) == NOTE and target.kind == SESSION
     if (for_good or (is_session and not target.status)) and not yes:
         name = f"Remove {target.id} for good" if for_good else f"It represents a session. Archive all of {target.id}"
-        _confirm(f"{output.printable(brief(target.text, output.width()))}\n{name}?")
+        output.confirm(f"{output.printable(brief(target.text, output.width()))}\n{name}?")
     done = forget_for_good(work, target) if for_good else archive(work, target)
     catch_up(work)
     answer = {"kind": sort_of(target), "name": target.id, "path": target.path, "changed": done.changed}
     commit = {"commit": done.kept.commit, "undo": done.kept.undo(session.vault), "notice": done.kept.notice}
     if not session.emits({**answer, "purged": for_good, **commit}):
         _print_forgotten(session, done, for_good=for_good)
-
-
-def _confirm(question: str) -> None:
-    if not output.confirmed(question):
-        raise click.Abort
 
 
 def _print_forgotten(session: Session, done: MemoryChange, *, for_good: bool) -> None:
@@ -238,7 +237,7 @@ def purge(session: Session, text_or_ref: str, *, is_text: bool, history: bool, y
         name = f"{target.id} ({brief(target.text, output.width())})" if target else "this text"
         if extent:
             name += f" ({counted(extent.places, 'place')} in {counted(extent.files, 'file')})"
-        _confirm(
+        output.confirm(
             f"Remove {output.printable(name)} from the whole vault{', and rewrite git history' if history else ''}?"
         )
     done = remove(session.work, asked, target, history=history)

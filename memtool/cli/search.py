@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from memtool.beside import SharedQuestion, team_beside
+from memtool.beside import team_beside
 from memtool.cli import output
 from memtool.cli.options import ALL_PROJECTS, AT, PAGE, PROJECTS, with_json
 from memtool.cli.session import Session
 from memtool.errors import MemtoolError, UsageError
-from memtool.index.engine import Index, Place, once, use_index
+from memtool.index.engine import Index, once, use_index
 from memtool.index.filters import Filter, Transcripts, only_time, parse_day
 from memtool.index.ranking import SearchResult
 from memtool.index.reach import projects_in, reach
@@ -96,37 +96,37 @@ def command(
         raise UsageError("the query holds no word to search for", hint="Try `memtool search deploy key`.")
     text, wanted = only_time(text, wanted)
     started = time.perf_counter()
-    team = _ask_team(session, text, here) if text else None
+    work, limit = session.work, session.settings.search.limit
+    beside = team_beside(work) if text else None
+    team = beside.ask_for_memories(work, work.redact(text), project=here, limit=limit) if beside else None
     with output.progress_bar("Reading notes", least=200) as progress:
         place = session.place(progress=progress)
         looked = use_index(place, lambda index: _look(session, index, text, wanted, here, page))
     took = time.perf_counter() - started
     found = looked.found._replace(hits=_with_contradictions(looked.found.hits))
     if explain:
-        found = found._replace(hits=_with_uses(place, found.hits))
+        uses = read_uses(place.folder, [hit.memory.key for hit in found.hits])
+        found = found._replace(hits=tuple(_with_use(place.vault, hit, uses) for hit in found.hits))
     elif text:
         count_uses(place.folder, (hit.memory.key for hit in found.hits))
     if session.as_json:
         notices = [*session.settings.notices, *found.all_notices]
         hits = [_fields(hit) for hit in found.hits]
         answer = {"query": text, "mode": found.mode, "hits": hits, "took_ms": round(took * 1000, 1), "notices": notices}
-        output.emit_json(answer | _of_team(team) if team else answer)
+        if team:
+            shared, notice = team.answer()
+            answer |= {"team": [_team_fields(found) for found in shared], "team_notice": notice}
+        output.emit_json(answer)
         return
     lasting = [*session.settings.notices, *found.lasting]
     output.say(*once(place.folder, lasting), *found.passing, *found.notices)
     _print(session, looked._replace(found=found), explain=explain, where=" in your own vault" if team else "")
     if team:
-        _print_team(team)
-
-
-def _ask_team(session: Session, text: str, here: str) -> SharedQuestion | None:
-    team, limit = team_beside(session.work), session.settings.search.limit
-    return team.ask_for_memories(session.work, session.work.redact(text), project=here, limit=limit) if team else None
-
-
-def _of_team(team: SharedQuestion) -> dict[str, Any]:
-    memories, notice = team.answer()
-    return {"team": list(map(_team_fields, memories)), "team_notice": notice}
+        shared, notice = team.answer()
+        for one in shared:
+            click.echo(output.shortened(output.printable(one.shown), output.width()))
+            click.echo(f"  {output.printable(one.why['source'])}\n")
+        output.say(notice)
 
 
 def _team_fields(found: Found) -> dict[str, Any]:
@@ -136,14 +136,6 @@ def _team_fields(found: Found) -> dict[str, Any]:
         "category": memory.category, "date": memory.date, "project": memory.project, "author": memory.author,
         "place": memory.path, "relevance": found.score,
     }  # fmt: skip
-
-
-def _print_team(team: SharedQuestion) -> None:
-    memories, notice = team.answer()
-    for found in memories:
-        click.echo(output.shortened(output.printable(found.shown), output.width()))
-        click.echo(f"  {output.printable(found.why['source'])}\n")
-    output.say(notice)
 
 
 class _Looked(NamedTuple):
@@ -246,13 +238,10 @@ def _filter(
     )
 
 
-def _with_uses(place: Place, hits: tuple[Found, ...]) -> tuple[Found, ...]:
-    """Return *hits* with their authors and uses, which have no part in the score of a search."""
-    keys = [hit.memory.key for hit in hits]
-    uses = read_uses(place.folder, keys)
-    more = [{"author": hit.memory.author or _authors(place.vault, hit.memory), "uses": uses.get(key, 0)}
-            for hit, key in zip(hits, keys, strict=True)]  # fmt: skip
-    return tuple(hit._replace(why={**hit.why, **one}) for hit, one in zip(hits, more, strict=True))
+def _with_use(vault: Vault, hit: Found, uses: Mapping[str, int]) -> Found:
+    """Return *hit* with its authors and its *uses*, which have no part in the score of a search."""
+    more = {"author": hit.memory.author or _authors(vault, hit.memory), "uses": uses.get(hit.memory.key, 0)}
+    return hit._replace(why={**hit.why, **more})
 
 
 def _authors(vault: Vault, memory: Memory) -> str:
