@@ -21,6 +21,7 @@ from memtool.clients import CLAUDE_CODE
 from memtool.history.changes import Change
 from memtool.history.undoing import Undone, undo
 from memtool.index.engine import catch_up
+from memtool.text.json_places import object_in
 from memtool.vault.layout import Vault, session_name
 from memtool.vault.session_names import recorded_ref
 from memtool.vault.sources import bring_back, set_aside
@@ -74,10 +75,8 @@ class Captured(NamedTuple):
 def read_record(vault: Vault, session_id: str) -> Record:
     """Return the record of the session; an empty one where nothing is known. Of other versions it holds only `off`."""
     try:
-        fields = json.loads(read_state(record_path(vault, session_id), largest=limits.STATE_FILE_BYTES))
-    except (OSError, ValueError, RecursionError):
-        return Record()
-    if not isinstance(fields, dict):
+        fields = object_in(read_state(record_path(vault, session_id), largest=limits.STATE_FILE_BYTES))
+    except OSError:
         return Record()
     is_ours = all(type(fields.get(name)) is type(value) for name, value in Record()._asdict().items())
     return Record(**fields) if is_ours and len(fields) == len(Record()) else Record(off=fields.get("off") is True)

@@ -5,7 +5,6 @@ Of sessions whose transcripts are gone, the client's list of typed prompts (`his
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -30,6 +29,7 @@ from memtool.errors import MemtoolError, TranscriptUnreadable, sentence_of
 from memtool.history.one_commit import commit_noted
 from memtool.history.uncommitted import note_uncommitted
 from memtool.index.turn_table import catch_up_turns
+from memtool.text.json_places import object_in
 from memtool.text.lines import counted
 from memtool.vault.daily import DailyEntry, add_entries, add_sessions
 from memtool.vault.session_names import note_of
@@ -100,9 +100,9 @@ def doomed(work: Workspace, sources: Iterable[Importable]) -> int:
     It goes by the file's age and its own setting `cleanupPeriodDays`.
     """
     days: float = 30.0  # the client's own default
-    with suppress(OSError, ValueError, AttributeError, RecursionError):
+    with suppress(OSError, ValueError):
         text = (work.claude_folder / "settings.json").read_text(encoding="utf-8-sig")
-        wanted = json.loads(text).get("cleanupPeriodDays")
+        wanted: Any = object_in(text).get("cleanupPeriodDays")
         days = wanted if type(wanted) in (int, float) and wanted >= 0 else days
     first_kept = work.now().timestamp() - (days - 7) * 86_400
     count = 0
@@ -240,13 +240,10 @@ def _folder_and_times(found: KeptSession) -> tuple[str, str, Sequence[float]]:
         file.seek(max(file.tell(), file.seek(0, os.SEEK_END) - limits.TRANSCRIPT_ENDS_BYTES))
         lines += file.read(limits.TRANSCRIPT_ENDS_BYTES).splitlines()
     folder, entry, times = found.folder, "", list[float]()
-    for line in lines:
-        with suppress(ValueError, RecursionError):
-            record = json.loads(line)
-            if isinstance(record, dict):
-                folder = folder or text_at(record, "cwd") or text_at(record, "payload", "cwd")
-                entry = entry or text_at(record, "entrypoint")
-                times += [at.timestamp()] if (at := time_of(record)) else []
+    for record in map(object_in, lines):
+        folder = folder or text_at(record, "cwd") or text_at(record, "payload", "cwd")
+        entry = entry or text_at(record, "entrypoint")
+        times += [at.timestamp()] if (at := time_of(record)) else []
     return folder, entry, times
 
 
@@ -288,10 +285,7 @@ def read_history(path: Path, redactor: Callable[[], Callable[[str], str]]) -> li
 def _entries(path: Path) -> Iterator[dict[str, Any]]:
     with suppress(OSError), path.open(encoding="utf-8", errors="replace") as lines:
         while line := lines.readline(limits.BLOCK_BYTES):
-            with suppress(ValueError, RecursionError):
-                entry = json.loads(line)
-                if isinstance(entry, dict):
-                    yield entry
+            yield object_in(line)
 
 
 def _time(milliseconds: object) -> datetime | None:

@@ -170,9 +170,9 @@ def _reference(path: Path) -> str:
     return ""
 
 
-def own_repository(root: Path, programs: str = PROGRAMS) -> Repository | None:
+def own_repository(root: Path) -> Repository | None:
     """Return the repository of the vault at *root*, or None if it has none of its own; as `open_repository`."""
-    repository = open_repository(root, programs)
+    repository = open_repository(root)
     return repository if repository and repository.top == root else None
 
 

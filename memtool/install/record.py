@@ -18,6 +18,7 @@ from pathlib import Path
 
 from memtool import settings
 from memtool.errors import MemtoolError
+from memtool.text.json_places import object_in
 from memtool.vault import files
 from memtool.vault.layout import Vault
 
@@ -131,11 +132,7 @@ def _is_empty(record: Installations, path: Path) -> bool:
 
 def _parsed(text: str) -> Installations:
     """Return the record in *text*, as far as it is one."""
-    try:
-        found = json.loads(text or "{}")
-    except ValueError:
-        return Installations()
-    found = found if isinstance(found, dict) else {}
+    found = object_in(text)
     lists = {name: {key: list(map(str, value)) for key, value in found[name].items() if isinstance(value, list)}
              for name in ("folders", "without") if isinstance(found.get(name), dict)}  # fmt: skip
     vaults = found.get("vaults")

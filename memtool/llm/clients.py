@@ -29,6 +29,7 @@ from memtool.llm.command import (
 )
 from memtool.settings import INTERNAL, Keys, environment, user_cache_path
 from memtool.settings.sections import ModelSettings
+from memtool.text.json_places import object_in
 from memtool.vault.files import make_folder
 
 
@@ -139,11 +140,9 @@ class GeminiCommand(ClientCommand):
 
     def reply(self, said: str) -> CommandReply:
         """Return the response, and the tokens of all models that took part in it."""
-        answer: Any = {}
-        with suppress(ValueError, RecursionError):
-            answer = json.loads(said[said.index("{") :])
-        if not isinstance(answer, dict) or "response" not in answer:
-            return CommandReply(_reason(answer) if isinstance(answer, dict) else "")
+        answer = object_in(said[max(said.find("{"), 0) :])
+        if "response" not in answer:
+            return CommandReply(_reason(answer))
         stats = answer.get("stats")
         models = stats.get("models") if isinstance(stats, dict) else None
         usages = {

@@ -7,7 +7,6 @@ tools are off, and the process ends with all that it started.
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import shutil
 import signal
@@ -24,6 +23,7 @@ from memtool.errors import ProviderFailed, ProviderMissing, Unavailable
 from memtool.llm import MAX_ANSWER, Answer, OutOfTime, Request, Wasted
 from memtool.settings import INTERNAL, Keys, environment
 from memtool.settings.sections import ModelSettings
+from memtool.text.json_places import object_in
 from memtool.text.lines import one_line, tokens_in
 
 _SESSION = frozenset(
@@ -175,11 +175,7 @@ def find_program(command: str, hint: str) -> str:
 
 def json_lines(said: str) -> Iterator[dict[str, Any]]:
     """Give the JSON objects that are a line of *said*."""
-    for line in said.splitlines():
-        with contextlib.suppress(ValueError, RecursionError):
-            value = json.loads(line)
-            if isinstance(value, dict):
-                yield value
+    return filter(None, map(object_in, said.splitlines()))
 
 
 def as_cost(cost: object) -> float | None:

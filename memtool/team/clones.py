@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 import shutil
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -113,7 +113,7 @@ def make_clone(clone: Clone) -> Vault:
     return vault
 
 
-def bring_together(clone: Clone, *, pause: Callable[[float], None] = time.sleep) -> Synced:
+def bring_together(clone: Clone) -> Synced:
     """Bring the clone and its remote together: what is new there is merged, what waits here is pushed.
 
     Both statements of two who wrote at once stay. Where the remote's history was written anew, what waits here is put
@@ -137,7 +137,7 @@ def bring_together(clone: Clone, *, pause: Callable[[float], None] = time.sleep)
             tell(vault.root, "update-ref", *([remote.tracked, before] if before else ["-d", remote.tracked]))
             raise
 
-    return sync(vault, wait=lambda attempt: pause(0.2 * 2**attempt), before_merge=check)
+    return sync(vault, wait=lambda attempt: time.sleep(0.2 * 2**attempt), before_merge=check)
 
 
 def waiting(clone: Clone) -> int:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import hmac
-import json
 import time
 from collections import defaultdict
 from collections.abc import Callable, Coroutine, Mapping
@@ -24,6 +23,7 @@ from memtool.team import limits
 from memtool.team.postgres.connection import cut, in_use_by_request
 from memtool.team.service import Asking, TeamService, log
 from memtool.team.tokens import METRICS, READ, WRITE, AuditEntry, NoToken, Token
+from memtool.text.json_places import object_in
 from memtool.web.agent_server import PATHS
 from memtool.web.gate import HEALTH, LARGEST_BODY, PATIENCE, GuardedAnswer, check_ready, headers_of, whole_body
 from memtool.web.life import Life
@@ -156,12 +156,8 @@ class TeamGate:
         elif f"{method} {path}" not in _WITH_PROJECTS:
             hint = f"It may ask {', '.join(_WITH_PROJECTS)}, GET, PUT and DELETE {_MEMORY}ID."
             raise Refusal(403, "your token is for some projects only, and this call does not keep to them", hint)
-        elif path == "/save":
-            project = ""  # where none is named, or the body is none
-            with suppress(ValueError, KeyError, TypeError, RecursionError):
-                project = str(json.loads(body)["project"])
-            if not token.covers(project):
-                raise Refusal(403, "your token is for some projects only", f"Name one: {', '.join(token.projects)}.")
+        elif path == "/save" and not token.covers(str(object_in(body).get("project", ""))):
+            raise Refusal(403, "your token is for some projects only", f"Name one: {', '.join(token.projects)}.")
 
     async def _take_message(self, scope: Scope, headers: dict[str, str], body: bytes, answer: GuardedAnswer) -> None:
         """Ask a remote for what is new, because its host says that there is something."""
@@ -208,11 +204,10 @@ def _call_of(method: str, path: str, body: bytes) -> tuple[str, bool]:
 
 def _tool(body: bytes) -> str:
     """Return the tool that an agent calls, as far as the audit goes: what a reader may not do, the vault refuses."""
-    try:
-        asked: Any = json.loads(body)
-        name = str(asked["params"]["name"]) if asked["method"] == "tools/call" else str(asked["method"])
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return ""
+    asked = object_in(body)
+    name, params = str(asked.get("method", "")), asked.get("params")
+    if name == "tools/call":
+        name = str(params.get("name", "")) if isinstance(params, dict) else ""
     return name if name.replace("_", "").replace("/", "").isalnum() and len(name) < 40 else ""
 
 

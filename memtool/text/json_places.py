@@ -18,6 +18,15 @@ SPACE = " \t\r\n"
 GAP = r"(?:[ \t\r\n]++|//[^\r\n]*+|/\*(?s:.*?)\*/)*+"
 
 
+def object_in(text: str | bytes) -> dict[str, Any]:
+    """Return the object that the JSON *text* is; an empty one if it is anything else."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
 class Node(NamedTuple):
     """One value, at `text[start:end]`; an object or a list with its members."""
 

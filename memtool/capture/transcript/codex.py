@@ -6,14 +6,12 @@ items, are read once: as items, which every version has written.
 
 from __future__ import annotations
 
-import json
 import re
 import stat
 from collections.abc import Iterator
 from contextlib import suppress
 from itertools import chain, repeat
 from pathlib import Path
-from typing import Any
 
 from memtool.capture import limits
 from memtool.capture.transcript import ASKING_TOOL, SHELL_TOOL
@@ -34,6 +32,7 @@ from memtool.capture.transcript.record_fields import IN_BACKGROUND, text_at
 from memtool.capture.transcript.record_stream import Record, read_records
 from memtool.capture.transcript.text import edits_in_patch, inside, patch_in
 from memtool.redaction import CONTEXT_TAG
+from memtool.text.json_places import object_in
 
 TAKES_BACK = (b'"thread_rolled_back"',)  # by how many turns
 _ID = re.compile(r"([0-9a-f]{8}-[0-9a-f-]{27})\.jsonl(?:\.zst)?\Z")
@@ -121,7 +120,8 @@ class _RolloutTranslation:
             yield from self._results(text_at(item, "call_id"), _output(item.get("output")))
 
     def _uses(self, item: Record, call: str) -> Iterator[Record]:
-        name, given = text_at(item, "namespace") + text_at(item, "name"), _arguments(item)  # a server's own begins so
+        name = text_at(item, "namespace") + text_at(item, "name")  # a server's own begins so
+        given = object_in(text_at(item, "arguments")) or dict_of(item.get("action"))
         if name == "write_stdin":
             self._calls[call] = [self._running.get(str(given.get("session_id")), call)]
             return
@@ -152,11 +152,9 @@ class _RolloutTranslation:
         stopped = "rejected by user" in output[:200] or output.startswith("aborted by user")
         made: Record = {}
         if questions := self._questions.pop(call, {}):
-            answers: dict[str, Any] = {}
-            with suppress(ValueError, RecursionError, AttributeError, LookupError, TypeError):
-                given = json.loads(output)["answers"]
-                answers = {questions[name]: one["answers"] for name, one in given.items() if name in questions}
-            made = {"toolUseResult": {"answers": answers}}
+            given = dict_of(object_in(output).get("answers"))
+            answers = {question: dict_of(given.get(name)).get("answers") for name, question in questions.items()}
+            made = {"toolUseResult": {"answers": {asked: said for asked, said in answers.items() if said is not None}}}
         for its in calls:
             yield result(its, text, failed=failed, stopped=stopped) | made
 
@@ -183,14 +181,6 @@ def _typed(text: str) -> str:
     return text.partition(_FROM_EDITOR)[2].strip() or text
 
 
-def _arguments(item: Record) -> dict[str, Any]:
-    with suppress(ValueError, RecursionError):
-        given = json.loads(text_at(item, "arguments"))
-        if isinstance(given, dict):
-            return given
-    return dict_of(item.get("action"))
-
-
 def _command(item: Record, given: Record) -> str:
     command = given.get("cmd", given.get("command"))
     if isinstance(command, list):
@@ -207,10 +197,9 @@ def _output(output: object) -> str:
         return _output(output.get("content", output.get("output")))
     if not isinstance(output, str):
         return ""
-    with suppress(ValueError, RecursionError):
-        parsed = json.loads(output) if output.startswith('{"output"') else None
-        if isinstance(parsed, dict) and isinstance(parsed.get("metadata"), dict):
-            return f"Exit code: {parsed['metadata'].get('exit_code')}\nOutput:\n{text_at(parsed, 'output')}"
+    parsed = object_in(output) if output.startswith('{"output"') else {}
+    if isinstance(parsed.get("metadata"), dict):
+        return f"Exit code: {parsed['metadata'].get('exit_code')}\nOutput:\n{text_at(parsed, 'output')}"
     return output
 
 

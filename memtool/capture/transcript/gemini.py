@@ -7,13 +7,11 @@ and a compression are records of their own. Until 2025 a chat was one JSON objec
 from __future__ import annotations
 
 import html
-import json
 import re
 import stat
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from memtool.capture import limits
 from memtool.capture.transcript import ASKING_TOOL, SHELL_TOOL
@@ -34,6 +32,7 @@ from memtool.capture.transcript.record_fields import text_at
 from memtool.capture.transcript.record_stream import Record, read_records
 from memtool.capture.transcript.text import without_injected
 from memtool.redaction import CONTEXT_TAG
+from memtool.text.json_places import object_in
 
 TAKES_BACK = (b'"$rewindTo"', b'"$set":{"messages"')  # to before a message; and all of them anew
 _ID = re.compile(rb'"sessionId":\s*"([^"\\]{1,200})"')
@@ -154,11 +153,8 @@ def _result(call: Record) -> Record:
 
 def _chosen(call: Record, text: str) -> dict[str, str]:
     """Return the answers by their questions; the client numbers them as it asked."""
-    asked = dicts_of(dict_of(call.get("args")).get("questions"))
-    with suppress(ValueError, RecursionError, AttributeError):
-        answers: dict[str, Any] = json.loads(text)["answers"]
-        return {text_at(one, "question"): str(answers.get(str(at), "")) for at, one in enumerate(asked)}
-    return {}
+    asked, answers = dicts_of(dict_of(call.get("args")).get("questions")), dict_of(object_in(text).get("answers"))
+    return {text_at(one, "question"): str(answers.get(str(at), "")) for at, one in enumerate(asked) if answers}
 
 
 def _text(content: object) -> str:
@@ -174,12 +170,10 @@ def _whole(transcript: Transcript) -> Iterator[Record]:
     """Give the one record of a chat that is one object."""
     content = transcript.file.read(limits.RECORD_BYTES + 1)
     transcript.tally.lines, transcript.tally.size = content.count(b"\n") + 1, len(content)
-    with suppress(ValueError, RecursionError):
-        record = json.loads(content.decode("utf-8", "replace")) if len(content) <= limits.RECORD_BYTES else None
-        if isinstance(record, dict):
-            yield record
-            return
-    transcript.tally.broken = transcript.tally.lines
+    if record := object_in(content.decode("utf-8", "replace")) if len(content) <= limits.RECORD_BYTES else {}:
+        yield record
+    else:
+        transcript.tally.broken = transcript.tally.lines
 
 
 def _project_of(path: Path) -> str:

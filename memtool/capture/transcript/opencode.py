@@ -6,7 +6,6 @@ for reading only, while OpenCode may be writing to it.
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
@@ -33,6 +32,7 @@ from memtool.capture.transcript.record_stream import Record
 from memtool.capture.transcript.text import edits_in_patch
 from memtool.errors import TranscriptUnreadable
 from memtool.redaction import CONTEXT_TAG
+from memtool.text.json_places import object_in
 
 TAKES_BACK: tuple[bytes, ...] = ()
 _NAMELESS = ("New session - ", "Child session - ")
@@ -156,9 +156,7 @@ def _tool(message: str, part: Record) -> Iterator[Record]:
 
 
 def _object(text: object) -> Record:
-    with suppress(ValueError, RecursionError, TypeError):
-        return dict_of(json.loads(text))  # type: ignore[arg-type]  # a TypeError says that it is no text
-    return {}
+    return object_in(text) if isinstance(text, str | bytes) else {}
 
 
 def _time(milliseconds: object) -> str:
