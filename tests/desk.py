@@ -12,7 +12,7 @@ from memtool.git import tell
 from memtool.index.engine import place_of, use_index
 from memtool.index.filters import Filter
 from memtool.index.search import search
-from memtool.memory.forget import find_target, forget, forget_for_good
+from memtool.memory.forget import find_target, forget
 from memtool.memory.new_memory import MemoryChange
 from memtool.memory.remember import remember
 from memtool.settings import Settings
@@ -81,7 +81,7 @@ class Desk:
 
     def forget(self, ref: str, *, purge: bool = False) -> MemoryChange:
         work = self.work
-        return (forget_for_good if purge else forget)(work, find_target(work, ref))
+        return forget(work, find_target(work, ref), for_good=purge)
 
     def facts(self, ref: str = SHOP) -> tuple[Fact, ...]:
         return parse_facts(self.read(ref), ref).facts

@@ -14,7 +14,7 @@ from memtool.cli.session import Session
 from memtool.errors import UsageError
 from memtool.index.engine import catch_up
 from memtool.memory.fact_book import blob_of, root_of
-from memtool.memory.forget import LINE, find_target, forget as archive, forget_for_good, sort_of
+from memtool.memory.forget import LINE, find_target, forget as forget_memory, sort_of
 from memtool.memory.new_memory import MemoryChange
 from memtool.memory.remember import AlreadyKnown, remember
 from memtool.recall.framing import is_line_id
@@ -190,7 +190,7 @@ def forget(session: Session, ref: str, *, for_good: bool, yes: bool) -> None:
     if (for_good or (is_session and not target.status)) and not yes:
         name = f"Remove {target.id} for good" if for_good else f"It represents a session. Archive all of {target.id}"
         output.confirm(f"{output.printable(brief(target.text, output.width()))}\n{name}?")
-    done = forget_for_good(work, target) if for_good else archive(work, target)
+    done = forget_memory(work, target, for_good=for_good)
     catch_up(work)
     answer = {"kind": sort_of(target), "name": target.id, "path": target.path, "changed": done.changed}
     commit = {"commit": done.kept.commit, "undo": done.kept.undo(session.vault), "notice": done.kept.notice}

@@ -71,8 +71,8 @@ class SessionView(NamedTuple):
         return self.note.draft.lines
 
     def span(self, line: Line) -> Span:
-        """Return where *line* is found again."""
-        return Span(f"{self.id}#{line.turn}" if line.turn else self.id, line.text, f"{self.ref}:{line.number}")
+        """Return where *line* is found again, by the name of the file: the note may be moved to the archive."""
+        return Span(f"{self.id}#{line.turn}" if line.turn else self.id, line.text, f"{self.name}.md:{line.number}")
 
 
 def read_sessions(vault: Vault, *, folder: str = SESSIONS) -> list[SessionView]:

@@ -193,56 +193,60 @@ def _note(path: str, content: bytes) -> Memory:
     )  # fmt: skip
 
 
-def forget(work: Workspace, target: Memory) -> MemoryChange:
-    """Archive a fact or a note, strike out an open item, take a line out of its note. One commit."""
-    if target.status:
+def forget(work: Workspace, target: Memory, *, for_good: bool = False) -> MemoryChange:
+    """Archive *target*, or remove it *for_good*; one commit. An open item is struck out, a line taken out of its note.
+
+    The message of the commit does not repeat what is removed for good.
+    """
+    if target.status and not for_good:
         return MemoryChange(target, changed=False)
     with alone(work.vault):
-        keep_edits(work.vault, [target.path])
-        before = work.vault.read(target.path)[0]
-        sort = sort_of(target)
-        if sort == FACT:
-            update_facts(work.vault, target.path, lambda facts: archive(facts, target.id))
-        elif sort == TODO:
-            _rewrite(work, target.path, lambda text: drop_todo(text, _line_of(text, target)))
-        elif sort == LINE:
-            _rewrite(work, target.path, lambda text: _without(target, text))
-        else:
-            _rewrite(work, target.path, lambda text: set_field(text, "status", ARCHIVED))
-        echoes = _echoes(work, target, before)
-        kept = commit(work.vault, [target.path, *echoes], "forget", target.text)
-        return MemoryChange(target, kept=kept)
-
-
-def forget_for_good(work: Workspace, target: Memory) -> MemoryChange:
-    """Remove *target* from its file, or its file. One commit, whose message does not repeat what is removed."""
-    with alone(work.vault):
-        kept = commit(work.vault, remove(work, target), "forget", f"{target.id}, for good")
+        if not for_good:
+            keep_edits(work.vault, [target.path])
+        refs = take_out(work, target, for_good=for_good)
+        kept = commit(work.vault, refs, "forget", f"{target.id}, for good" if for_good else target.text)
     return MemoryChange(target, kept=kept)
 
 
-def remove(work: Workspace, target: Memory) -> list[str]:
-    """Remove *target* from its file, or its file, and what else says it; return the files that were written."""
-    before, listed, sort = work.vault.read(target.path)[0], list[str](), sort_of(target)
-    if sort == FACT:
-        purge(work.vault, target.path, target.id)
+def take_out(work: Workspace, target: Memory, *, for_good: bool) -> list[str]:
+    """Archive or remove *target* and what else says it; return the files that were written."""
+    ref, sort, listed = target.path, sort_of(target), list[str]()
+    before = work.vault.read(ref)[0]
+    if sort == FACT and for_good:
+        purge(work.vault, ref, target.id)
+    elif sort == FACT:
+        update_facts(work.vault, ref, lambda facts: archive(facts, target.id))
     elif sort == TODO:
-        _rewrite(work, target.path, lambda text: remove_todo(text, _line_of(text, target)))
+        change = remove_todo if for_good else drop_todo
+        _rewrite(work, ref, lambda text: change(text, _line_of(text, target)))
     elif sort == LINE:
-        _rewrite(work, target.path, lambda text: _without(target, text))
+        _rewrite(work, ref, lambda text: _without(target, text))
+    elif for_good:
+        listed = _remove_note(work, ref)
     else:
-        path = work.vault.path(target.path)
-        try:
-            with work.vault.lock():
-                note_write(path)
-                path.unlink()
-        except OSError as error:
-            raise NotWritable(f"cannot remove '{target.path}': {error.strerror}") from None
-        listed = _unlist(work, target.path)
-    return [target.path, *listed, *_echoes(work, target, before, for_good=True)]
+        _rewrite(work, ref, lambda text: set_field(text, "status", ARCHIVED))
+    return [ref, *listed, *_echoes(work, target, before, for_good=for_good)]
 
 
-def _echoes(work: Workspace, target: Memory, before: str, *, for_good: bool = False) -> list[str]:
+def _remove_note(work: Workspace, ref: str) -> list[str]:
+    """Remove the note at *ref*, and the lines that list it from the daily notes; return the paths of those."""
+    path = work.vault.path(ref)
+    try:
+        with work.vault.lock():
+            note_write(path)
+            path.unlink()
+    except OSError as error:
+        raise NotWritable(f"cannot remove '{ref}': {error.strerror}") from None
+    link, changed, folder = f"](../{ref})", [], work.vault.daily
+    for daily in [f"{folder}/{path.name}" for path in sorted((work.vault.root / folder).glob("*.md"))]:
+        with suppress(BrokenVaultFile, OutsideVault):
+            if link in work.vault.read(daily)[0]:
+                _rewrite(work, daily, lambda text: "".join(row for row in text.splitlines(True) if link not in row))
+                changed.append(daily)
+    return changed
+
+
+def _echoes(work: Workspace, target: Memory, before: str, *, for_good: bool) -> list[str]:
     """Forget what else says *target*, which was taken out of the file that was *before*; return what was changed."""
     if target.kind == FACT:
         known = next(fact for fact in parse_facts(before, target.path).facts if fact.id == target.id)
@@ -285,18 +289,6 @@ def _rewrite(work: Workspace, ref: str, change: Callable[[str], str]) -> None:
     with work.vault.lock():
         text, expected = work.vault.read(ref)
         files.replace(work.vault.path(ref).resolve(), change(text), expected=expected)
-
-
-def _unlist(work: Workspace, ref: str) -> list[str]:
-    """Take the lines that list the session note at *ref* out of the daily notes, and return the paths of those."""
-    link, changed = f"](../{ref})", []
-    folder = work.vault.daily
-    for daily in [f"{folder}/{path.name}" for path in sorted((work.vault.root / folder).glob("*.md"))]:
-        with suppress(BrokenVaultFile, OutsideVault):
-            if link in work.vault.read(daily)[0]:
-                _rewrite(work, daily, lambda text: "".join(row for row in text.splitlines(True) if link not in row))
-                changed.append(daily)
-    return changed
 
 
 def find_line(text: str, said: str, near: int = 0) -> tuple[int, int] | None:

@@ -19,7 +19,7 @@ from memtool.history.one_commit import Kept, alone, commit
 from memtool.history.rewriting import KIND, PURGE, Rewritten, refuse_unsafe, rewrite_history
 from memtool.history.template import template_text
 from memtool.index.engine import place_of, use_index
-from memtool.memory.forget import LINE, find_target, remove, sort_of
+from memtool.memory.forget import LINE, find_target, sort_of, take_out
 from memtool.redaction.known import KnownSecrets
 from memtool.redaction.views import merge, replace
 from memtool.text.scripts import HAN
@@ -152,7 +152,7 @@ def _purge(work: Workspace, asked: str, target: Memory | None, *, history: bool)
         return replace(text, merge([*everywhere.find_wrapped(text), *known.find(text)]))
 
     session = session_at(work.vault, target.path) if target else ""
-    refs = remove(work, target) if target else []
+    refs = take_out(work, target, for_good=True) if target else []
     if target and sort_of(target) == NOTE and kind_of(target.path) == "session":
         state += _drop_source(work, session)
     refs += mask_files(work.vault, all_refs(work.vault), mask)

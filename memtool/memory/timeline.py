@@ -81,17 +81,13 @@ class _Anchor(NamedTuple):
 _NOWHERE = _Anchor("")
 
 
-class _DatedRow(NamedTuple):
-    ref: str
-    title: str
-    fact_id: str
-    kind: str
-    project: str
-    date: str
-    status: str
-    author: str
-    line: int
-    text: str
+def _dated(row: tuple[Any, ...]) -> Memory:
+    """Return the note or the fact in a *row* of `_COLUMNS`; the id of a note is its path."""
+    ref, title, fact_id, kind, project, date, status, author, line, text = row
+    return Memory(
+        fact_id or ref, text, kind, Location(ref, line, line), title, author=author, project=project, date=date,
+        status=status if status in ("superseded", "archived") else "",
+    )  # fmt: skip
 
 
 def timeline(
@@ -152,7 +148,7 @@ def events_of(work: Workspace, index: Index, ref: str) -> list[Memory]:
         _first_chunks(f"n.ref = ? AND c.kind NOT IN ({_marks(PAGES)})", "c.note_id, c.fact_id"),
         (ref, *PAGES),
     )
-    return _Events(work, index).events(map(_DatedRow._make, found))
+    return _Events(work, index).events(map(_dated, found))
 
 
 def _first_chunks(where: str, group: str) -> str:
@@ -175,7 +171,7 @@ class _Events:
         self._noted = set[str]()  # the names, former ones too, of the sessions of a day that have notes
 
     @cached_property
-    def _readers(self) -> dict[str, Callable[[_DatedRow], Iterator[Memory]]]:
+    def _readers(self) -> dict[str, Callable[[Memory], Iterator[Memory]]]:
         return {DAY: self._of_day, SESSION: self._of_session, FACT: self._of_fact}
 
     def anchor(self, asked: str) -> _Anchor:
@@ -195,7 +191,7 @@ class _Events:
             named = find_ref(db, asked)
             path, lines = named.name, (named.first, named.last)
             ours = _first_chunks(f"n.ref = ? AND c.kind NOT IN ({_marks(PAGES)})", "c.note_id")
-            for row in map(_DatedRow._make, db.execute(ours, (path, *PAGES))):
+            for row in map(_dated, db.execute(ours, (path, *PAGES))):
                 if not row.date or row.kind == FACT:
                     return None
                 return _Anchor(row.date, path=path, lines=lines, project=row.project)
@@ -232,13 +228,13 @@ class _Events:
         is_own = not self._projects and bool(terms.intersection(index_terms("\n".join(own))))
         return found._replace(lines=(0, 0)) if is_own else None
 
-    def rows(self, date: str) -> list[_DatedRow]:
+    def rows(self, date: str) -> list[Memory]:
         """Return the notes and facts of the day *date*, each once."""
         found = self._index.db.execute(
             _first_chunks(f"{self._dated} AND c.date = ?", "c.note_id, c.fact_id"),
             (*self._values, date),
         )
-        return [_DatedRow._make(row) for row in found.fetchmany(5_000)]
+        return [_dated(row) for row in found.fetchmany(5_000)]
 
     def beyond(self, count: int, nearest: Sequence[Memory], *, newest_first: bool, than: str) -> list[Memory]:
         """Return *nearest* and events of other days, more than *count* of them if there are so many, in order."""
@@ -250,38 +246,38 @@ class _Events:
             found += self.events(self.rows(than))
         return sorted(found, key=when)
 
-    def events(self, rows: Iterable[_DatedRow]) -> list[Memory]:
+    def events(self, rows: Iterable[Memory]) -> list[Memory]:
         """Return the events that *rows* of one day bring; a session that has a note is taken from that."""
         self._noted.clear()
         found = [event for row in rows for event in self._readers.get(row.kind, self._of_note)(row)]
         return [one for one in found if one.id not in self._noted or one.path.endswith(f"/{one.id}.md")]
 
-    def _of_note(self, row: _DatedRow) -> Iterator[Memory]:
-        yield _event(row, row.kind, row.title, id=row.ref)
+    def _of_note(self, row: Memory) -> Iterator[Memory]:
+        yield _event(row, row.kind, row.title, id=row.path)
 
-    def _of_fact(self, row: _DatedRow) -> Iterator[Memory]:
-        if row.ref not in self._minutes:
+    def _of_fact(self, row: Memory) -> Iterator[Memory]:
+        if row.path not in self._minutes:
             with suppress(MemtoolError):
-                facts = parse_facts(self._text(row.ref)).facts
+                facts = parse_facts(self._text(row.path)).facts
                 zone = self._work.now().tzinfo
-                self._minutes[row.ref] = {fact.id: _minute_of(fact.timestamp, zone) for fact in facts}
-        minute = self._minutes.get(row.ref, {}).get(row.fact_id, "")
+                self._minutes[row.path] = {fact.id: _minute_of(fact.timestamp, zone) for fact in facts}
+        minute = self._minutes.get(row.path, {}).get(row.fact_id, "")
         yield _event(row, FACT, row.text.split("\n", 1)[0], id=row.fact_id, minute=minute)
 
-    def _of_session(self, row: _DatedRow) -> Iterator[Memory]:
-        text = self._text(row.ref)
+    def _of_session(self, row: Memory) -> Iterator[Memory]:
+        text = self._text(row.path)
         note = parse_session(text) if text else SessionNote()
         minute = note.updated[11:16] if note.updated.startswith(row.date) else ""
-        name = row.ref.rsplit("/", 1)[-1].removesuffix(".md")
+        name = row.path.rsplit("/", 1)[-1].removesuffix(".md")
         self._noted |= {name, *note.aliases, *([note.id, session_name(note.id)] if note.id else ())}
         yield _event(row, SESSION, row.title, id=name, minute=minute)
         for line in lines_of(text):
             if line.role == DECISION:
-                event = _event(row, DECISION, line.text, id=f"{row.ref}:{line.number}", minute=minute)
-                yield event._replace(place=Location(row.ref, line.number, line.number), author=line.author)
+                event = _event(row, DECISION, line.text, id=f"{row.path}:{line.number}", minute=minute)
+                yield event._replace(place=Location(row.path, line.number, line.number), author=line.author)
 
-    def _of_day(self, row: _DatedRow) -> Iterator[Memory]:
-        text = self._text(row.ref)
+    def _of_day(self, row: Memory) -> Iterator[Memory]:
+        text = self._text(row.path)
         edits, sessions = listed_entries(text), listed_sessions(text)
         if not edits and not sessions:
             yield from self._of_note(row)
@@ -290,12 +286,12 @@ class _Events:
             lines.setdefault(said[2:7], []).append((number, said))
         for edit in edits:
             line = _line_with(lines.get(edit.minute, ()), f"`{edit.files[0]}`")
-            event = _event(row, EDIT, ", ".join(edit.files), id=f"{row.ref}:{line}", minute=edit.minute)
-            yield from self._if_wanted(event._replace(project=edit.project, place=Location(row.ref, line, line)))
+            event = _event(row, EDIT, ", ".join(edit.files), id=f"{row.path}:{line}", minute=edit.minute)
+            yield from self._if_wanted(event._replace(project=edit.project, place=Location(row.path, line, line)))
         for session in sessions:
             line = _line_with(lines.get(session.minute, ()), f"/{session.session_id}.md")
             event = _event(row, SESSION, session.topic, id=session.session_id, minute=session.minute)
-            yield from self._if_wanted(event._replace(project=session.project, place=Location(row.ref, line, line)))
+            yield from self._if_wanted(event._replace(project=session.project, place=Location(row.path, line, line)))
 
     def _if_wanted(self, event: Memory) -> Iterator[Memory]:
         if not self._projects or event.project.casefold() in self._projects:
@@ -308,12 +304,9 @@ class _Events:
         return ""
 
 
-def _event(row: _DatedRow, kind: str, text: str, *, id: str, minute: str = "") -> Memory:
-    return Memory(
-        id, one_line(text), kind, Location(row.ref, row.line, row.line), author=row.author, project=row.project,
-        date=f"{row.date}T{minute}" if minute else row.date,
-        status=row.status if row.status in ("superseded", "archived") else "",
-    )  # fmt: skip
+def _event(row: Memory, kind: str, text: str, *, id: str, minute: str = "") -> Memory:
+    date = f"{row.date}T{minute}" if minute else row.date
+    return row._replace(id=id, text=one_line(text), kind=kind, title="", date=date)
 
 
 def _moment(text: str, today: dt.date) -> _Anchor | None:

@@ -211,9 +211,7 @@ def render_facts(facts: Sequence[Fact], onto: FactFile | None = None) -> str:
     return "".join([*pieces, onto.text[seen : onto.listed.tail], tail, onto.text[rest:]])
 
 
-def update_facts(
-    vault: Vault, ref: str, change: Callable[[tuple[Fact, ...]], Sequence[Fact]], *, timeout: float = 10.0
-) -> FactFile:
+def update_facts(vault: Vault, ref: str, change: Callable[[tuple[Fact, ...]], Sequence[Fact]]) -> FactFile:
     """Change the facts file *ref* under the vault's lock, and return it as it is then.
 
     Raises:
@@ -221,7 +219,7 @@ def update_facts(
         BrokenVaultFile, NoteChanged, NotWritable, Busy, OutsideVault: the file is as it was.
     """
     path = vault.path(ref).resolve()
-    with vault.lock(timeout=timeout):
+    with vault.lock():
         text, expected = NO_FACTS, None
         with suppress(NoteNotFound):
             text, expected = vault.read(ref)

@@ -14,7 +14,7 @@ from memtool.capture.captured import take_back
 from memtool.errors import NoteChanged, UsageError
 from memtool.history.changes import Change, find_change, read_changes
 from memtool.index.engine import catch_up
-from memtool.memory.forget import find_target, forget_for_good
+from memtool.memory.forget import find_target, forget
 from memtool.memory.limits import LONGEST_FACT
 from memtool.memory.memories import (
     NEWEST,
@@ -195,7 +195,7 @@ def delete(
     if purge and x_confirm_purge != memory_id:
         raise Refusal(428, "a removal for good needs a confirmation", f"Add X-Confirm-Purge: {memory_id}")
     target = find_target(work, memory_id)
-    done = forget_for_good(work, target) if purge else archive_memory(work, target)
+    done = forget(work, target, for_good=True) if purge else archive_memory(work, target)
     catch_up(work)
     return {"id": target.id, "changed": done.changed, "purged": purge, "commit": done.kept.commit}
 

@@ -64,10 +64,10 @@ def test_a_fact_stands_on_the_lines_that_it_names(lines: list[NamedLine]) -> Non
         (
             "lifetime of tokens",
             "Tokens live 24 hours. Middleware/jwt.ts sets expiresIn to 24h.",
-            "sessions/one.md:13",
+            "one.md:13",
             "user",
         ),
-        ("缓存", "缓存放在 Redis 7。键的前缀是 shop:cache。", "sessions/two.md:13", "agent"),
+        ("缓存", "缓存放在 Redis 7。键的前缀是 shop:cache。", "two.md:13", "agent"),
     ]
 
 
@@ -129,7 +129,7 @@ def test_a_model_is_asked_once_about_the_sessions_of_a_project(
     server.text = answer(fact("middleware/jwt.ts lets tokens live 24 hours", name_of(lines, SAID)))
     outcome, facts = distil(desk, server)
     assert [one.fact for one in facts] == ["middleware/jwt.ts lets tokens live 24 hours"]
-    assert (facts[0].evidence, facts[0].subject) == (f'"{SAID}" (sessions/one.md:13)', "tokens")
+    assert (facts[0].evidence, facts[0].subject) == (f'"{SAID}" (one.md:13)', "tokens")
     assert outcome.problems == []
     again, same = distil(desk, server)
     assert (again.changes, same, len(server.requests)) == ([], facts, 1)

@@ -59,7 +59,7 @@ def test_good_facts_are_kept_with_their_subject_and_the_lines_of_their_notes() -
     kept = [found[0] for _, _, found in told() if found]
     assert len(told()) == 21
     assert len(kept) >= 0.8 * len(told())  # four deny in other words than their lines ("fails", "does not work")
-    assert all(one.subject and re.fullmatch(r"sessions/[\w-]+\.md:\d+", one.spans[-1].place) for one in kept)
+    assert all(one.subject and re.fullmatch(r"[\w-]+\.md:\d+", one.spans[-1].place) for one in kept)
 
 
 def test_what_no_line_says_is_not_let_in() -> None:

@@ -32,7 +32,7 @@ def test_a_review_lists_the_proposals_and_writes_no_fact(reviewed: Desk) -> None
     text = reviewed.read(review_ref(WEEK))
     assert sorted(choice.text for choice in read_choices(text).values()) == sorted(RULES)
     assert "search: no" in text
-    assert '"always write table-driven tests" (sessions/s0.md:' in text
+    assert '"always write table-driven tests" (s0.md:' in text
     assert facts(reviewed) == {}
 
 

@@ -83,7 +83,7 @@ def test_what_the_user_decided_and_demanded_and_a_proved_fix_become_facts(work: 
         "提交之前始终运行 `pnpm test`": ("preference", "user"),
         FIX.partition(" ✓")[0]: ("bug", "agent"),
     }
-    assert found["always write table-driven tests"].evidence == '"always write table-driven tests" (sessions/one.md:13)'
+    assert found["always write table-driven tests"].evidence == '"always write table-driven tests" (one.md:13)'
     assert len(commits(vault)) == before + 1
     assert commits(vault)[0].startswith(f"consolidate: {WEEK}: 4 facts")
     assert "\n- fact of shop: 提交之前始终运行 `pnpm test` (fact-" in tell(vault.root, "log", "-1", "--format=%B")

@@ -158,13 +158,13 @@ def test_a_purged_note_and_a_purged_item_are_gone(desk: Desk) -> None:
 
 @pytest.mark.slow
 def test_an_item_that_has_moved_meanwhile_is_the_one_that_goes(desk: Desk) -> None:
-    from memtool.memory.forget import find_target, forget_for_good
+    from memtool.memory.forget import find_target, forget
 
     todo = desk.remember("drink it", kind="todo")
     target = find_target(desk.work, todo.memory.id)
     path = desk.vault.root / TODOS
     path.write_text(path.read_text().replace("- [ ] drink", "- [ ] mine\n- [ ] drink"))
-    forget_for_good(desk.work, target)
+    forget(desk.work, target, for_good=True)
     assert path.read_text().endswith("# Open items\n\n- [ ] mine\n")
 
 
