@@ -259,17 +259,15 @@ def end_service(place: ServicePlace) -> bool:
 
 def end_services(cache: Path) -> int:
     """Let the processes without HTTP of all vaults end; return how many there were."""
-    return sum(_end_behind(path) for path in (cache / FOLDER).glob("*.lock"))
-
-
-def _end_behind(path: Path) -> bool:
-    """Let the process end that holds the lock at *path*, as soon as its address says for which vault it works."""
-    deadline = time.monotonic() + _END
-    while _is_held(path) and time.monotonic() < deadline:
-        if address := read_address(path.with_suffix(".json")):
-            return end_service(ServicePlace(path.parent, Path(address.vault)))
-        time.sleep(0.05)
-    return False
+    ended = 0
+    for path in (cache / FOLDER).glob("*.lock"):
+        deadline = time.monotonic() + _END
+        while _is_held(path) and time.monotonic() < deadline:
+            if address := read_address(path.with_suffix(".json")):  # a process that starts writes it a moment later
+                ended += end_service(ServicePlace(path.parent, Path(address.vault)))
+                break
+            time.sleep(0.05)
+    return ended
 
 
 def _connected(address: Address, patience: float) -> _socket.socket:

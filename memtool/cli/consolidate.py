@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from memtool.consolidate.proposals import Judged
     from memtool.consolidate.review import Choice
     from memtool.consolidate.run import Outcome
-    from memtool.consolidate.week import Week
     from memtool.schedules import Schedule
 
 
@@ -65,6 +64,7 @@ def command(
     if once and was_run(session.work, wanted):
         output.say(f"{wanted} is already consolidated.")
         return
+    from memtool.consolidate.review import stored_proposals
     from memtool.consolidate.run import apply_review, consolidate
 
     if apply_choices:
@@ -75,8 +75,11 @@ def command(
     if session.emits(_answer(session, outcome, dry=dry_run)):
         return
     _print(session, outcome, dry=dry_run)
-    if outcome.is_open and not dry_run:
-        _decide(session, wanted)
+    waiting = stored_proposals(session.vault, wanted) if outcome.is_open and not dry_run else []
+    if waiting and sys.stdin.isatty() and output.on_terminal():
+        _print(session, apply_review(session.work, wanted, ask_each(waiting)), dry=False)
+    elif waiting:
+        output.say("Decide on them with `memtool facts review`.")
 
 
 def _answer(session: Session, outcome: Outcome, *, dry: bool) -> dict[str, Any]:
@@ -132,18 +135,6 @@ def print_proposals(judged: Sequence[Judged], before: str = "") -> None:
             output.say(about)
         else:
             click.echo(output.printable(f"{proposal.id}  {about}"))
-
-
-def _decide(session: Session, week: Week) -> None:
-    """Let a person at the terminal decide at once; else print how to."""
-    from memtool.consolidate.review import stored_proposals
-    from memtool.consolidate.run import apply_review
-
-    waiting = stored_proposals(session.vault, week)
-    if waiting and sys.stdin.isatty() and output.on_terminal():
-        _print(session, apply_review(session.work, week, ask_each(waiting)), dry=False)
-    elif waiting:
-        output.say("Decide on them with `memtool facts review`.")
 
 
 def ask_each(waiting: Sequence[Judged]) -> dict[str, Choice]:

@@ -136,7 +136,9 @@ def _install(
     vault, is_new = _vault(session, dry_run=dry_run)
     if not (is_new or dry_run or session.as_json):
         _ask_whose(client, session, vault)
-    target = _target(session, project)._replace(vault=vault, named=_named(session, vault))
+    # A vault that memtool finds by itself may move, so the client's files do not name it.
+    is_found = session.vault_path()[1] in ("default", str(settings.user_config_path(session.environ)))
+    target = _target(session, project)._replace(vault=vault, named=None if is_found else vault.root)
     chosen = {*with_parts} & own
     refused = ({*without} & own | {*parts_without(session.environ, client.installation(target))}) - chosen
     brought = {*client.brought(target)} - chosen - refused
@@ -224,13 +226,6 @@ def files_of(planned: Plan, home: Path) -> str:
         else f"{shown_path(os.path.commonpath(paths), None, home)} ({len(paths)} files)"
         for paths in by_parts.values()
     )
-
-
-def _named(session: Session, vault: Vault) -> Path | None:
-    """Return the vault to name in the client's files; None where memtool finds it by itself, so that it may move."""
-    origin = session.vault_path()[1]
-    found_by_itself = origin in ("default", str(settings.user_config_path(session.environ)))
-    return None if found_by_itself else vault.root
 
 
 def _as_text(client: AgentSetup, target: Target, vault: Vault, planned: Plan, *, is_new: bool, dry_run: bool) -> str:

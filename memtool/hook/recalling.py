@@ -42,7 +42,8 @@ def context_of_session(event: ClientEvent) -> Reply:
     # A fork knows what its parent was given, which is not known here.
     team = team_beside(work) if ledger.start or source != "fork" else None
     shared = team.shared_start(work, project, make, known=ledger.start) if team else None
-    _note_away(event, shared.notice if shared else "")
+    if shared and shared.notice:
+        event.log(shared.notice)
     block = shared.own if shared else make(work)
     text, lines_of_team = (shared.text, shared.lines) if shared else (block.text, ())
     start = "\n".join(filter(None, [ledger.start, _without_ids(text, block)]))
@@ -94,26 +95,24 @@ def memories_for_prompt(event: ClientEvent) -> Reply:
             is_safe = not event.work.settings.redact.patterns
             prompt = in_known_words(event.text("prompt"), db.known_words) if is_safe else ""
     except Busy as busy:
-        _leave_to_worker(event, busy)
+        from memtool.capture.queue import start_worker
+
+        event.log(str(busy))
+        start_worker(event.work.vault, event.work.environ)  # which updates the index
         given, prompt = prompts.Given("", ledger), ""  # the team may know something all the same
         if not asked_of_team:
             write_ledger(ledgers, session_id, ledger)
             return Reply()
     if team and asked_of_team:
         given, notice = team.with_memories(event.work, given, asked_of_team)
-        _note_away(event, notice)
+        if notice:
+            event.log(notice)
     write_ledger(ledgers, session_id, given.ledger)
     at = event.work.now().isoformat(timespec="seconds")
     client = event.client
     giving = Giving(at, PROMPT, asked.project, ledger.turn, prompt, given.lines, given.next, client, given.team)
     keep_giving(ledgers, session_id, giving)
     return Reply(given.text, _notice(event, given.said))
-
-
-def _note_away(event: ClientEvent, notice: str) -> None:
-    """Log that the team's service is away, if the *notice* is new."""
-    if notice:
-        event.log(notice)
 
 
 def _without_ids(text: str, block: ContextBlock) -> str:
@@ -193,11 +192,3 @@ def missed_week(event: ClientEvent) -> Reply:
     if week is None:
         return Reply()
     return Reply(notice=f"memtool: {week} was not consolidated; `memtool consolidate --week last` does it now")
-
-
-def _leave_to_worker(event: ClientEvent, busy: Busy) -> None:
-    """Log why no index can be read, and start the worker, which updates it."""
-    from memtool.capture.queue import start_worker
-
-    event.log(str(busy))
-    start_worker(event.work.vault, event.work.environ)

@@ -65,11 +65,13 @@ def _tool(known: Client, name: str, arguments: object, cwd: str) -> dict[str, An
     named = {known.arguments.get(key, key): value for key, value in _arguments(arguments).items()}
     tool = known.tools.get(name, name)
     if tool == "Edit" and "file_path" not in named:
+        from posixpath import isabs, join, normpath
+
         from memtool.capture.transcript.text import files_in_patch
 
         patch = named.get("command")
         files = files_in_patch(patch) if isinstance(patch, str) else []
-        named = {"files": [_absolute(file, cwd) for file in files]}
+        named = {"files": [file if isabs(file) or not isabs(cwd) else normpath(join(cwd, file)) for file in files]}
     return {"tool_name": tool, "tool_input": named}
 
 
@@ -80,12 +82,6 @@ def _arguments(value: object) -> dict[str, Any]:
         with suppress(ValueError, RecursionError):
             value = json.loads(value)
     return value if isinstance(value, dict) else {}
-
-
-def _absolute(file: str, cwd: str) -> str:
-    from posixpath import isabs, join, normpath
-
-    return file if isabs(file) or not isabs(cwd) else normpath(join(cwd, file))
 
 
 def _text(event: Mapping[str, Any], field: str) -> str:

@@ -87,8 +87,9 @@ class Watcher:
             self._vouched = None
             self._tree = self._tree or Tree(work.vault.root)
             self._tree.settle()
-            if path:
-                self._open(path)
+            if path and self._path != path:
+                self._close()
+                self._index, self._path = schema.connect(path), path
             claimed, state = path and claim(place, path), self._state()  # both from before the look
         seen, problems = use_index(place, lambda index: (None if index.behind else index.address, index.problems))
         if problems:
@@ -97,11 +98,6 @@ class Watcher:
             if claimed and seen == str(path) and self._state() == state:
                 self._vouched = (claimed, state)
             return self._vouched is not None
-
-    def _open(self, path: Path) -> None:
-        if self._path != path:
-            self._close()
-            self._index, self._path = schema.connect(path), path
 
     def _close(self) -> None:
         if self._index:

@@ -145,8 +145,10 @@ class Listener:
         while not self._is_over and time.monotonic() - self._asked_at < idle:
             self._answer_one()
             if time.monotonic() - looked_at >= limits.LOOK_PAUSE:
-                looked_at = time.monotonic()
-                self._forgive()
+                looked_at, silent = time.monotonic(), self._place.path("silent")
+                with contextlib.suppress(OSError):  # this process is not frozen: let the others ask it again
+                    if abs(time.time() - silent.stat().st_mtime) > limits.SULK:
+                        silent.unlink()
                 if not self._is_known():
                     self._end()
 
@@ -156,13 +158,6 @@ class Listener:
                 return self._place.path("json").read_bytes() == self._known
         except OSError:
             return False
-
-    def _forgive(self) -> None:
-        """Be asked again by those who once had no answer in time: this process is not frozen."""
-        silent = self._place.path("silent")
-        with contextlib.suppress(OSError):
-            if abs(time.time() - silent.stat().st_mtime) > limits.SULK:
-                silent.unlink()
 
     def _answer_one(self) -> None:
         """Answer the next peer, if one comes soon."""
@@ -197,15 +192,13 @@ class Listener:
         if asked == "end":
             self._end()
         is_own = asked in ("end", "status")
-        answer = self._status() if is_own else self._answer(request, more)
+        idle = time.monotonic() - self._asked_at
+        status = {"pid": os.getpid(), "parts": self.address.parts, "idle": idle, "memory": memory()}
+        answer = status if is_own else self._answer(request, more)
         peer.settimeout(limits.PEER_PATIENCE)
         peer.sendall(line_of(answer))
         if not is_own:
             self._asked_at = time.monotonic()
-
-    def _status(self) -> Fields:
-        idle = time.monotonic() - self._asked_at
-        return {"pid": os.getpid(), "parts": self.address.parts, "idle": idle, "memory": memory()}
 
     def _listening(self) -> socket.socket:
         if self._path is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import datetime as dt
 import functools
@@ -57,7 +58,9 @@ class WarmModel:
     def answer(self, request: Fields, more: Callable[[], Fields]) -> Fields:
         """Return the answer to a prompt (`near`), or the vector of a question (`vector`)."""
         if request.get("ask") == "vector":
-            return {"model": self._warm.embedder.name, "vector": self._vector(_text(request.get("text")))}
+            vector = self._warm.embedder.embed_query(_text(request.get("text")))
+            encoded = base64.b64encode(vector.astype("<f4").tobytes()).decode()
+            return {"model": self._warm.embedder.name, "vector": encoded}
         if request.get("ask") != "near":
             raise ValueError(f"unknown request {request.get('ask')!r}")
         texts, project = request.get("texts"), request.get("project")
@@ -84,11 +87,6 @@ class WarmModel:
     def close(self) -> None:
         """Let go of the index."""
         self._followed.close()
-
-    def _vector(self, text: str) -> str:
-        import base64
-
-        return base64.b64encode(self._warm.embedder.embed_query(text).astype("<f4").tobytes()).decode()
 
     def _follow(self) -> None:
         from memtool.index.semantic import chunks_waiting

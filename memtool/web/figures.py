@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from memtool.consolidate.week import Week
+from memtool.consolidate.week import Week, week_of
 from memtool.index.engine import Index, place_of, use_index
 from memtool.index.lookup import find_fact
 from memtool.memory import limits as memory_limits
@@ -95,7 +95,9 @@ def held_in(work: Workspace, week: Week) -> WeekFigures:
     for event in events:
         counts[event.day][_SERIES.get(event.kind, "note")] += 1
     projects = Counter(event.project for event in events if event.project)
-    return WeekFigures(columns_of(list(counts.items()), HELD), _sum(counts.values()), tuple(projects.most_common(8)))
+    return WeekFigures(
+        columns_of(list(counts.items()), HELD), sum(counts.values(), Counter()), tuple(projects.most_common(8))
+    )
 
 
 def given_in(work: Workspace, week: Week) -> GivenInWeek:
@@ -168,20 +170,10 @@ def growth_of(work: Workspace, project: str) -> tuple[Column, ...]:
     rows = use_index(place_of(work), lambda index: index.db.execute(query, (project,)).fetchall())
     counts: dict[str, Counter[str]] = {}
     for date, kind, count in rows:
-        counts.setdefault(_monday(date), Counter())[_SERIES.get(kind, "note")] += count
+        counts.setdefault(week_of(dt.date.fromisoformat(date)).first.isoformat(), Counter())[
+            _SERIES.get(kind, "note")
+        ] += count
     return columns_of([(monday, counts.get(monday, {})) for monday in _mondays(sorted(counts))], HELD)
-
-
-def _sum(counts: Iterable[Mapping[str, int]]) -> Counter[str]:
-    total: Counter[str] = Counter()
-    for each in counts:
-        total.update(each)
-    return total
-
-
-def _monday(date: str) -> str:
-    day = dt.date.fromisoformat(date)
-    return (day - dt.timedelta(days=day.weekday())).isoformat()
 
 
 def _mondays(known: Sequence[str]) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 from memtool.errors import Busy, MemtoolError
@@ -56,7 +56,8 @@ class Hub:
         return self._events(last_id)
 
     async def _events(self, last_id: int | None) -> AsyncIterator[bytes]:
-        with self._reading():
+        self._readers += 1
+        try:
             last = await asyncio.to_thread(self.log.last_id) if last_id is None else last_id
             yield b'retry: 1000\nid: %d\ndata: {"type": "connected"}\n\n' % last
             while not self._life.ending.is_set():
@@ -68,6 +69,8 @@ class Hub:
                     yield b"".join(map(_as_event, found))
                 elif not await _either(changed, self._life.ending, self._heartbeat):
                     yield b": still here\n\n"
+        finally:
+            self._readers -= 1
 
     async def _watch(self) -> None:
         from watchfiles import awatch
@@ -100,14 +103,6 @@ class Hub:
     async def _pause(self) -> None:
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._life.ending.wait(), _LOOK)
-
-    @contextlib.contextmanager
-    def _reading(self) -> Iterator[None]:
-        self._readers += 1
-        try:
-            yield
-        finally:
-            self._readers -= 1
 
 
 def _as_event(logged: Logged) -> bytes:

@@ -26,7 +26,7 @@ from memtool.text.tokens import index_terms
 from memtool.vault.files import read_head
 from memtool.vault.memory import ASKED, FACT, SESSION, SUMMARY, TITLE, Found, Location, Memory
 from memtool.vault.session_names import session_at
-from memtool.vault.sessions import SUMMARY_PARTS, Line, SessionNote, lines_of, parse_session
+from memtool.vault.sessions import SUMMARY_PARTS, lines_of, parse_session
 from memtool.web.request_search import SearchAsked, search_vault
 from memtool.web.turn_figures import figures_of_session, figures_of_statement
 from memtool.workspace import Workspace
@@ -231,17 +231,13 @@ def _of_session(work: Workspace, ref: str) -> Iterator[Observation]:
         if line.role not in (TITLE, SUMMARY, ASKED):
             on_line[line.number] += 1
             number = f"{line.number}.{on_line[line.number]}" if on_line[line.number] > 1 else str(line.number)
-            yield _of_line(ref, note, line, f"{ref}:{number}")
-
-
-def _of_line(ref: str, note: SessionNote, line: Line, name: str) -> Observation:
-    memory = Memory(
-        name, f"{line.asked} → {line.text}" if line.asked else line.text, line.role or UNCLAIMED,
-        Location(ref, line.number, line.number), author=line.author, project=note.project,
-        date=note.updated[:16].replace(" ", "T"), tags=tuple(_TAG.findall(line.text)),
-    )  # fmt: skip
-    files = tuple(file for file in note.draft.files if PurePosixPath(file).name in line.text)
-    return Observation(memory, line.text, note.id or PurePosixPath(ref).stem, files_modified=files)
+            memory = Memory(
+                f"{ref}:{number}", f"{line.asked} → {line.text}" if line.asked else line.text, line.role or UNCLAIMED,
+                Location(ref, line.number, line.number), author=line.author, project=note.project,
+                date=note.updated[:16].replace(" ", "T"), tags=tuple(_TAG.findall(line.text)),
+            )  # fmt: skip
+            files = tuple(file for file in note.draft.files if PurePosixPath(file).name in line.text)
+            yield Observation(memory, line.text, note.id or PurePosixPath(ref).stem, files_modified=files)
 
 
 def _with_turn(work: Workspace, one: Observation) -> Observation:

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
 from memtool.capture.queue import Job, Queue
-from memtool.consolidate.week import Week, parse_week, week_of
+from memtool.consolidate.week import parse_week, week_of
 from memtool.doctor.check import Check
 from memtool.doctor.index import index_checks
 from memtool.doctor.vault import content_checks
@@ -34,7 +34,9 @@ router = APIRouter(include_in_schema=False)
 @router.get("/timeline")
 def timeline(request: Request, work: Work, wanted: Annotated[FeedQuery, Query()]) -> Response:
     """Return the timeline of a project. A part that fails shows its error in its place, here and below."""
-    latest = _latest_project(work)  # looks at the vault first, so that a new project is known below
+    latest = attempt(lambda: _latest(work, "project <> ''")[1])[
+        0
+    ]  # looks at the vault first, so that a new project is known below
     projects = attempt(lambda: read_projects(work))[0] or []
     if wanted.project not in projects:
         wanted = wanted.model_copy(update={"project": latest or next(iter(projects), "")})
@@ -59,7 +61,8 @@ def overview(request: Request, work: Work, week: Name = "") -> Response:
     today = work.now().date()
     two_weeks_ago = (today - dt.timedelta(days=14)).isoformat()
     try:
-        shown = parse_week(week, today) if week else _latest_week(work)
+        newest = "" if week else _latest(work, "date <= ?", today.isoformat())[0]
+        shown = week_of(dt.date.fromisoformat(newest)) if newest else parse_week(week or "this", today)
     except MemtoolError:
         shown = week_of(today)
     panels = {
@@ -98,24 +101,11 @@ def _queue(work: Workspace) -> list[tuple[str, str, Job]]:
     return [*(("parked", queue.name_of(job, work.home), job) for job in queue.parked()), *waiting]
 
 
-_LATEST = "SELECT date, project FROM chunk WHERE date <> '' AND {} ORDER BY date DESC LIMIT 1"
-
-
-def _latest_week(work: Workspace) -> Week:
-    """Return this week, or the last one that has an entry."""
-    today = work.now().date()
-    row = use_index(
-        place_of(work), lambda index: index.db.execute(_LATEST.format("date <= ?"), (today.isoformat(),)).fetchone()
-    )
-    return week_of(dt.date.fromisoformat(row[0]) if row else today)
-
-
-def _latest_project(work: Workspace) -> str:
-    """Return the project of the newest entry."""
-    row, _ = attempt(
-        lambda: use_index(place_of(work), lambda index: index.db.execute(_LATEST.format("project <> ''")).fetchone())
-    )
-    return str(row[1]) if row else ""
+def _latest(work: Workspace, condition: str, *parameters: str) -> tuple[str, str]:
+    """Return the date and the project of the newest entry for which *condition* holds; empty if there is none."""
+    query = f"SELECT date, project FROM chunk WHERE date <> '' AND {condition} ORDER BY date DESC LIMIT 1"  # noqa: S608
+    row = use_index(place_of(work), lambda index: index.db.execute(query, parameters).fetchone())
+    return (str(row[0]), str(row[1])) if row else ("", "")
 
 
 class Field(NamedTuple):

@@ -14,7 +14,7 @@ from memtool.consolidate.review import CHANGE, DROP, KEEP, Choice, stored_propos
 from memtool.consolidate.run import apply_review
 from memtool.consolidate.week import parse_week
 from memtool.errors import MemtoolError, NoteNotFound, in_words
-from memtool.history.changes import Change, find_change, read_changes
+from memtool.history.changes import find_change, read_changes
 from memtool.index.engine import catch_up, place_of, use_index
 from memtool.index.lookup import linking_to
 from memtool.memory.forget import find_target
@@ -199,20 +199,12 @@ def _pane(
         memory=memory,
         name=name,
         html=as_html(memory.text, memory.path) if memory and memory.kind != FACT else "",
-        changes=_changes(work, memory) if memory else [],
-        links=_links(work, memory) if memory else [],
+        changes=(memory and attempt(lambda: read_changes(work.vault, memory.path)[:12])[0]) or [],
+        links=(memory and attempt(lambda: _links(work, memory))[0]) or [],
         fault=fault,
         is_new=is_new,
     )
 
 
-def _changes(work: Workspace, memory: Memory) -> list[Change]:
-    with suppress(MemtoolError, OSError):  # a vault without a history has none to show
-        return read_changes(work.vault, memory.path)[:12]
-    return []
-
-
 def _links(work: Workspace, memory: Memory) -> list[tuple[str, str]]:
-    with suppress(MemtoolError, OSError):
-        return use_index(place_of(work), lambda index: linking_to(index.db, memory.path, 30))
-    return []
+    return use_index(place_of(work), lambda index: linking_to(index.db, memory.path, 30))
