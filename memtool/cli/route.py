@@ -18,7 +18,6 @@ from memtool.recall.routing.routes import (
     Routing,
     check,
     in_reach,
-    placed,
     read_routing,
     routes_of_file,
     routes_of_table,
@@ -61,39 +60,19 @@ def command(
     elif only_check:
         ctx.exit(_check(session))
     else:
-        routing, text = read_routing(session.vault), " ".join(words)
+        routing, text, known = read_routing(session.vault), " ".join(words), projects_of(session.vault)
         here = session.work.project() if (text or table) and not all_projects else ""
-        here = here if here in projects_of(session.vault) else ""  # one that the vault knows
-        _answer(session, routing, _routes(in_reach(routing, here, text), text, file, table))
-
-
-def _routes(routing: Routing, text: str, file: str | None, table: str | None) -> list[Route]:
-    if file is not None:
-        path, project = _placed(routing, file)
-        return routes_of_file(routing, path, project=project)
-    if table is not None:
-        return routes_of_table(routing, table)
-    return routes_of_text(routing, text) if text else list(routing.routes)
-
-
-def _placed(routing: Routing, file: str) -> tuple[str, str]:
-    """Return a file's path relative to the root of its project, and the project's name where an area knows it."""
-    path = Path(os.path.abspath(working_folder() / file))  # noqa: PTH100  (symlinks are the user's choice)
-    relative, project = placed(routing, path.as_posix())
-    return (relative, project) if project else _placed_by_git(routing, path)
-
-
-def _placed_by_git(routing: Routing, path: Path) -> tuple[str, str]:
-    from memtool.vault.project_area import find_project, identities_of, match_project
-
-    folder = next(folder for folder in (path, *path.parents) if folder.is_dir())
-    found = find_project(folder)
-    if found.is_repository and path.is_relative_to(found.root):
-        known = {area.name: area.identities for area in routing.areas if area.kind == "project"}
-        name = match_project(identities_of(find_project(folder)), known) if known else None
-        return path.relative_to(found.root).as_posix(), name or ""
-    here = working_folder()
-    return (path.relative_to(here) if path.is_relative_to(here) else path).as_posix(), ""
+        routing = in_reach(routing, here if here in known else "", text)
+        if file is not None:
+            path = Path(os.path.abspath(working_folder() / file))  # noqa: PTH100  (symlinks are the user's choice)
+            area = session.work.area(next(folder for folder in (path, *path.parents) if folder.is_dir()))
+            relative = path.relative_to(area.root) if path.is_relative_to(area.root) else path
+            routes = routes_of_file(routing, relative.as_posix(), project=area.name if area.name in known else "")
+        elif table is not None:
+            routes = routes_of_table(routing, table)
+        else:
+            routes = routes_of_text(routing, text) if text else list(routing.routes)
+        _answer(session, routing, routes)
 
 
 def _answer(session: Session, routing: Routing, routes: list[Route]) -> None:
