@@ -73,7 +73,7 @@ class Workspace(_Fields):
         """The files outside the vault that are searched, too: the client's own memory, the user's other folders."""
         from memtool.vault.scan import Outside, folder_named  # an edit is written down without
 
-        projects = settings_module.claude_projects(self.settings, self.environ)
+        projects = self.claude_folder / "projects" if self.settings.index.client_memory == "yes" else None
         return Outside(projects, tuple(folder_named(name, self.home) for name in self.settings.knowledge.folders))
 
     @property

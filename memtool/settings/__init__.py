@@ -27,10 +27,12 @@ DEFAULT_VAULT = "~/memory"
 INTERNAL = "MEMTOOL_INTERNAL"  # set while a model works for memtool: its session is none of the user's
 
 OF_THE_VAULT = {"format", "daily_folder"}  # what `memtool.vault.layout` reads of a vault's file; no settings elsewhere
-POSTGRES = "MEMTOOL_POSTGRES"  # the address of the database, which may hold a password
+# Variables that hold a secret: the address of the database, whose password may be in it; the token that requests to
+# `memtool serve` must send; a member's token for a team's service; what git hosts sign their messages to it with.
+POSTGRES, TOKEN = "MEMTOOL_POSTGRES", "MEMTOOL_TOKEN"
+TEAM_TOKEN, WEBHOOK_SECRET = "MEMTOOL_TEAM_TOKEN", "MEMTOOL_TEAM_WEBHOOK_SECRET"
 _OTHER_VARIABLES = (
-    "MEMTOOL_VAULT", "MEMTOOL_CONFIG", "MEMTOOL_CACHE", "MEMTOOL_TOKEN", "MEMTOOL_TEAM_TOKEN",
-    "MEMTOOL_TEAM_WEBHOOK_SECRET", POSTGRES, INTERNAL,
+    "MEMTOOL_VAULT", "MEMTOOL_CONFIG", "MEMTOOL_CACHE", TOKEN, TEAM_TOKEN, WEBHOOK_SECRET, POSTGRES, INTERNAL,
 )  # fmt: skip
 
 
@@ -205,34 +207,19 @@ def client_session(environ: Mapping[str, str]) -> str:
     return given if len(given) <= 100 and given.replace("-", "").isalnum() else ""
 
 
-def service_token(environ: Mapping[str, str]) -> str:
-    """Return the token that requests to `memtool serve` must bring, if the environment names one; else nothing."""
-    return environ.get("MEMTOOL_TOKEN", "").strip()
+def secret_in(environ: Mapping[str, str], variable: str) -> str:
+    """Return the secret that *variable* of the environment holds; empty if it is not set."""
+    return environ.get(variable, "").strip()
 
 
 def database_address(settings: Settings, environ: Mapping[str, str]) -> str:
     """Return the address of the database that a team shares; empty if there is none."""
-    return environ.get(POSTGRES, "").strip() or settings.index.dsn
-
-
-def team_token(environ: Mapping[str, str]) -> str:
-    """Return the member's token for the team's service, if the environment holds it; else nothing."""
-    return environ.get("MEMTOOL_TEAM_TOKEN", "").strip()
-
-
-def webhook_secret(environ: Mapping[str, str]) -> str:
-    """Return the secret with which git hosts sign their messages to a team's service; empty if there is none."""
-    return environ.get("MEMTOOL_TEAM_WEBHOOK_SECRET", "").strip()
+    return secret_in(environ, POSTGRES) or settings.index.dsn
 
 
 def client_author(environ: Mapping[str, str]) -> str:
     """Return who runs a command: the `agent` within a session of the client, else the `user`."""
     return "agent" if environ.get("CLAUDECODE") else "user"
-
-
-def claude_projects(settings: Settings, environ: Mapping[str, str]) -> Path | None:
-    """Return the folder of the client's own memory files, if they are to be searched, too; else None."""
-    return claude_folder(environ) / "projects" if settings.index.client_memory == "yes" else None
 
 
 def _platform_folder(environ: Mapping[str, str], kind: str) -> Path:

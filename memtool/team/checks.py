@@ -96,7 +96,7 @@ def _of_remotes(known: Settings, environ: Mapping[str, str]) -> Iterator[Check]:
         yield broken("team's vaults", error)
         return
     yield from (_of_remote(clone) for clone in clones.values())
-    if clones and not settings_module.webhook_secret(environ):
+    if clones and not settings_module.secret_in(environ, settings_module.WEBHOOK_SECRET):
         fix = "Set MEMTOOL_TEAM_WEBHOOK_SECRET, and the same secret at the git host."
         yield Check("webhook", NOTE, f"remotes are asked every {known.team.pull_seconds} seconds only", fix)
 

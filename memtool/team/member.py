@@ -134,7 +134,7 @@ def find_token(environ: Mapping[str, str]) -> str:
     Raises:
         BadSetting: there is none, or others can read its file.
     """
-    if given := settings_module.team_token(environ):
+    if given := settings_module.secret_in(environ, settings_module.TEAM_TOKEN):
         return given
     path = token_path(environ)
     try:

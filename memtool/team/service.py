@@ -71,7 +71,7 @@ class TeamService:
         self.counts = Counts()
         self.clock = clock
         self.max_bytes = max((clone.max_bytes for clone in self.clones.values()), default=1 << 30)
-        self.secret = settings_module.webhook_secret(environ)
+        self.secret = settings_module.secret_in(environ, settings_module.WEBHOOK_SECRET)
         # What the operator keeps on that machine is no part of a team's vault; a list of one line end is empty.
         nobodys = {
             "CLAUDE_CONFIG_DIR": os.devnull,

@@ -23,7 +23,7 @@ from memtool.errors import BadSetting, MemtoolError, NotWritable
 from memtool.service.listener import only_process
 from memtool.service.process import parts_beside
 from memtool.service_client import Address, ServicePlace, end_service, service_place
-from memtool.settings import service_token
+from memtool.settings import TOKEN, secret_in
 from memtool.vault.files import make_folder, write_over
 from memtool.vault.state import read_state
 from memtool.web.agent_server import MakeAgentApp
@@ -88,7 +88,7 @@ def find_token(work: Workspace, place: ServicePlace) -> str:
         BadSetting: `MEMTOOL_TOKEN` is too short, or no request can carry it.
         NotWritable: the token file cannot be made.
     """
-    given = service_token(work.environ)
+    given = secret_in(work.environ, TOKEN)
     if given and len(given) < SHORTEST_TOKEN:
         raise BadSetting(
             f"MEMTOOL_TOKEN has {len(given)} characters", hint=f"Use at least {SHORTEST_TOKEN} random characters."
@@ -258,7 +258,7 @@ def _check_host(host: str, work: Workspace) -> None:
         is_local = ipaddress.ip_address(host).is_loopback
     except ValueError:
         raise BadSetting(f"'{host}' is not an address", hint="Use one such as 127.0.0.1.") from None
-    if not is_local and not service_token(work.environ):
+    if not is_local and not secret_in(work.environ, TOKEN):
         raise BadSetting(
             f"other machines can reach '{host}', so they could read and change the memory",
             hint="First set MEMTOOL_TOKEN to a secret of your own. The connection is not encrypted.",
