@@ -306,7 +306,7 @@ def next_run(now: dt.datetime) -> dt.datetime:
 
 
 def keep_running(work: Workspace, say: Callable[[str], None], pause: Callable[[float], None]) -> None:
-    """Consolidate each week in a process of its own, until somebody ends this one: what was missed at once.
+    """Consolidate each week in a process of its own until this one is ended; a missed week is done at once.
 
     Raises:
         ProviderMissing: the package `schedule` is not installed.

@@ -215,15 +215,6 @@ def fact_of(proposal: Proposal, fact_id: str, language: str) -> Fact:
     )
 
 
-class Written(NamedTuple):
-    """A proposal in the vault: its fact, and the *other* that it replaced."""
-
-    fate: str
-    project: str
-    fact: Fact
-    other: Fact | None = None
-
-
 BeforeWriting = Callable[[Sequence[str]], None]
 
 
@@ -231,12 +222,12 @@ def write_facts(
     work: Workspace,
     book: FactBook,
     judged: Sequence[Judged],
-    announce: Callable[[Written], None],
+    announce: Callable[[Judged, Fact, Fact | None], None],
     before_writing: BeforeWriting | None = None,
 ) -> None:
     """Write what *judged* says into the vault and *book*, a file at a time; without *before_writing* only announce it.
 
-    *announce* gets each fact before it is written.
+    *announce* gets each fact before it is written, and the one that it replaces.
     """
     by_file: dict[str, list[Judged]] = defaultdict(list)
     for one in judged:
@@ -249,7 +240,7 @@ def write_facts(
             if before_writing and after != facts:
                 before_writing([ref])
             for each in written:
-                announce(each)
+                announce(*each)
             return after
 
         if before_writing is None:
@@ -260,20 +251,20 @@ def write_facts(
 
 def _with_facts(
     work: Workspace, judged: Sequence[Judged], facts: tuple[Fact, ...]
-) -> tuple[tuple[Fact, ...], list[Written]]:
-    ids, written = dict[str, str](), list[Written]()
+) -> tuple[tuple[Fact, ...], list[tuple[Judged, Fact, Fact | None]]]:
+    ids, written = dict[str, str](), list[tuple[Judged, Fact, Fact | None]]()
     for one in judged:
         proposal, other_id = one.proposal, ids.get(one.other, one.other)
         other = next((fact for fact in facts if fact.id == other_id), None)
         if one.fate == "known":
             if other and (again := _said_again(other, proposal)):
                 facts = tuple(again if fact is other else fact for fact in facts)
-                written.append(Written("known", proposal.project, again))
+                written.append((one, again, None))
             continue
         fact = fact_of(proposal, new_fact_id(work.now, work.random), work.language)
         ids[f"new-{proposal.id}"] = fact.id
         replaced = other if other and other.status == "active" else None
-        written.append(Written(one.fate, proposal.project, fact, replaced))
+        written.append((one, fact, replaced))
         facts = supersede(facts, replaced.id, fact) if replaced else add(facts, fact)
     return facts, written
 

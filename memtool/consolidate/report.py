@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import accumulate
 
-from memtool.consolidate.proposals import LEAST_SESSIONS, SessionView, Written, grouped
+from memtool.consolidate.proposals import LEAST_SESSIONS, Judged, SessionView, grouped
 from memtool.consolidate.review import FOLDER
 from memtool.consolidate.week import Week
 from memtool.errors import MemtoolError
@@ -25,6 +25,7 @@ from memtool.text.frontmatter import split_front_matter
 from memtool.text.languages import all_labels, labels
 from memtool.text.markdown import link
 from memtool.vault.daily import DailyEntry, listed_entries, names_of
+from memtool.vault.facts import Fact
 from memtool.vault.layout import Vault
 from memtool.vault.marks import with_generated
 from memtool.vault.memory import COMMAND
@@ -214,11 +215,10 @@ class ChangeLines:
             self.lines.append(line)
             self._note(line, fact_id, {})
 
-    def say_fact(self, written: Written) -> None:
-        """Note the line about a fact that is about to be written."""
-        fact, old = written.fact, written.other
-        values = [written.project or "–", fact.fact, fact.id]
-        if written.fate == "known":
+    def say_fact(self, judged: Judged, fact: Fact, old: Fact | None) -> None:
+        """Note the line about a *fact* that is about to be written, in the place of the *old* one."""
+        values = [judged.proposal.project or "–", fact.fact, fact.id]
+        if judged.fate == "known":
             self.say("known", fact.id, fact_id=fact.id)
         elif old:
             self.say("superseded", *values, old.id, old.timestamp[:10], fact.timestamp[:10], fact_id=fact.id)

@@ -3,7 +3,7 @@
 read        session notes, daily notes, facts
 distil      proposals → judged beside what is known → facts.json
 tidy        open items that were done, old notes to the archive, generated sections
-tell        the report of the week
+report      what happened in the week
 commit      exactly the files that were written
 
 Each step finds what it did before, so that the next run completes one that was cut off, and a second run of a week
@@ -93,7 +93,6 @@ def consolidate(
 
     Raises:
         Busy: another run is at work.
-        MemtoolError: the vault cannot be read or written.
     """
     with the_only_run(work, week, dry=dry):
         if not dry:
@@ -109,7 +108,7 @@ def consolidate(
             run.leave_for_review(outcome.judged)
         if tidy:
             run.tidy(everything)
-            run.tell(sessions)
+            run.write_report(sessions)
         if not dry:
             run.finish()
         if tidy and not dry:
@@ -137,8 +136,7 @@ def apply_review(work: Workspace, week: Week, choices: Mapping[str, review.Choic
 
     Raises:
         NoteNotFound: there is no review of that week.
-        UsageError: the proposals are not known any more.
-        MemtoolError: the vault cannot be read or written.
+        UsageError: the proposals are no longer known.
     """
     # Dry, so that a failure is not kept as the last weekly run: a person asked for this and sees the error.
     with the_only_run(work, week, dry=True):
@@ -152,7 +150,7 @@ def apply_review(work: Workspace, week: Week, choices: Mapping[str, review.Choic
         judged = review.stored_proposals(work.vault, week)
         if not judged and choices:
             hint = "Run `memtool consolidate --review` again."
-            raise UsageError(f"the proposals of {week} are not known any more", hint=hint)
+            raise UsageError(f"the proposals of {week} are no longer known", hint=hint)
         run = _Run(work, read_facts(work.vault), outcome, dry=False)
         kept, dropped = review.decided(judged, choices)
         outcome.judged = [*kept, *(one._replace(fate="rejected") for one in dropped)]
@@ -235,7 +233,7 @@ class _Run:
 
             self._write({ref: new}, partial(self._lines.say, "section", ref))
 
-    def tell(self, sessions: Sequence[SessionView]) -> None:
+    def write_report(self, sessions: Sequence[SessionView]) -> None:
         """Write the report."""
         week, ref = self._outcome.week, report.report_ref(self._outcome.week)
         everything, known = [*sessions], {view.ref for view in sessions}

@@ -370,5 +370,5 @@ def _evidence(work: Workspace, book: FactBook) -> Iterator[FactFinding]:
     notes = hashes_by_session(work.vault, {session_of_span(span) for stored in active for span in stored.fact.spans})
     for stored in active:
         if missing := missing_spans(stored.fact.spans, notes):
-            sentence = f"the words of its evidence do not stand in {', '.join(missing)} any more"
+            sentence = f"the words of its evidence are no longer in {', '.join(missing)}"
             yield _finding(EVIDENCE, stored, sentence)

@@ -297,7 +297,7 @@ def find_line(text: str, said: str, near: int = 0) -> tuple[int, int] | None:
     Args:
         text: of the note.
         said: a list item, a paragraph, a line of it or a sentence; its end may be cut off.
-        near: the line on which it stood, where it is said more than once.
+        near: the line where it was; of several places the nearest is taken.
     """
     wanted = letters(statement_of(said))
     is_session = is_old(text) or "\ntype: session\n" in text

@@ -25,7 +25,7 @@ from memtool.index.search import Page, newest
 from memtool.memory import limits
 from memtool.memory.fact_book import StoredFact, blob_of, read_facts, root_of
 from memtool.memory.forget import find_target, forget, sort_of
-from memtool.memory.new_memory import MemoryChange, prepared_at
+from memtool.memory.new_memory import MemoryChange, prepared
 from memtool.memory.remember import by_words, remember
 from memtool.recall.ledger import key_of
 from memtool.recall.uses import read_uses
@@ -52,7 +52,7 @@ class StoredMemory(NamedTuple):
     """A memory in full: its *memory* has the whole text, and its version.
 
     Args:
-        summary: a few words for lists, as somebody wrote them.
+        summary: a few words for lists; empty if none were written.
         uses: how often it was used or read.
         evidence, supersedes, superseded_by: of a fact.
     """
@@ -223,7 +223,7 @@ def checked_values(work: Workspace, fact_id: str, values: Mapping[str, Any], *, 
     """
     stored = read_facts(work.vault).get(fact_id)
     given = {name: value for name, value in values.items() if name in ("tags", "expires", "evidence", "category")}
-    memory = prepared_at(work, NewMemory(stored.fact.fact, author=stored.fact.author, **given))
+    memory = prepared(work, NewMemory(stored.fact.fact, author=stored.fact.author, **given))
     result = dict(values) | {name: getattr(memory, name) for name in given}
     for name in ("domain", "summary"):
         if name in result:
@@ -344,7 +344,7 @@ def _change_fact(
 
 def _change_todo(work: Workspace, memory: Memory, content: str) -> MemoryChange:
     is_done = content.strip() == TICKED_OFF
-    said = "" if is_done else one_line(prepared_at(work, NewMemory(content, kind=KNOWLEDGE)).text)
+    said = "" if is_done else one_line(prepared(work, NewMemory(content, kind=KNOWLEDGE)).text)
 
     def changed(text: str) -> str:
         line = next((todo.line for todo in find_todos(text) if todo.text == memory.text and todo.is_open), 0)
@@ -357,7 +357,7 @@ def _of_a_note(work: Workspace, values: Mapping[str, Any]) -> dict[str, Any]:
     """Return *values* without secrets, as a note holds them."""
     given = {name: values[name] for name in ("category", "expires", "tags") if name in values}
     text = values.get("content", "a note keeps its text")
-    memory = prepared_at(work, NewMemory(text, kind=KNOWLEDGE, **given))
+    memory = prepared(work, NewMemory(text, kind=KNOWLEDGE, **given))
     checked = {name: getattr(memory, name) for name in given}
     if "content" in values:
         checked["content"] = memory.text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from itertools import islice
 from typing import NamedTuple
@@ -32,8 +32,8 @@ _DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
 _KINDS_OF_FACT = ("fact", "memory", "rules")  # whose statements are understood alone
 
 
-def prepared(memory: NewMemory, redact: Callable[[str], str], today: dt.date, *, max_bytes: int) -> NewMemory:
-    """Return *memory* without secrets, its tags and its date in the form that the vault holds.
+def prepared(work: Workspace, memory: NewMemory) -> NewMemory:
+    """Return *memory* as it is written in the vault at hand: without secrets, its tags and its date in one form.
 
     Raises:
         UsageError: it cannot be written as it is, or would never be found again.
@@ -49,8 +49,9 @@ def prepared(memory: NewMemory, redact: Callable[[str], str], today: dt.date, *,
             raise UsageError(f"the {name} holds a NUL character, so it is hardly text", hint="Leave it out.")
         if any("\ud800" <= char <= "\udfff" for char in value):
             raise UsageError(f"the {name} holds half a character, which no file can hold", hint="Give it as UTF-8.")
+    redact, today = work.redact, work.now().date()
     text = redact(memory.text.replace("\r\n", "\n")).strip()
-    _check_text(memory.text, text, memory.kind, max_bytes)
+    _check_text(memory.text, text, memory.kind, work.max_bytes)
     _check_options(memory)
     return memory._replace(
         text=text,
@@ -61,11 +62,6 @@ def prepared(memory: NewMemory, redact: Callable[[str], str], today: dt.date, *,
         source=one_line(redact(memory.source)),
         summary=one_line(redact(memory.summary)),
     )
-
-
-def prepared_at(work: Workspace, memory: NewMemory) -> NewMemory:
-    """Return *memory* as it may be written in the vault at hand; it raises as `prepared`."""
-    return prepared(memory, work.redact, work.now().date(), max_bytes=work.max_bytes)
 
 
 def _check_text(given: str, text: str, kind: str, max_bytes: int) -> None:

@@ -18,7 +18,7 @@ from memtool.history.uncommitted import note_uncommitted
 from memtool.index.engine import Index, place_of, use_index
 from memtool.index.lookup import find_fact
 from memtool.index.semantic import VectorSource
-from memtool.memory.new_memory import MemoryChange, Neighbours, find_neighbours, prepared_at
+from memtool.memory.new_memory import MemoryChange, Neighbours, find_neighbours, prepared
 from memtool.text.languages import labels
 from memtool.text.lines import brief
 from memtool.text.near_duplicates import is_same, letters, statement
@@ -64,7 +64,7 @@ def remember(work: Workspace, memory: NewMemory) -> MemoryChange:
         UsageError: it cannot be written as it is.
         MemtoolError: the vault cannot be read or written.
     """
-    memory = prepared_at(work, memory)
+    memory = prepared(work, memory)
     project, notices = _project(work, memory)
     with alone(work.vault):
         place = FOLDERS.get(memory.kind) or KINDS[memory.kind].file or FACTS_FILE

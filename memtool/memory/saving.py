@@ -17,7 +17,7 @@ from memtool.history.one_commit import Kept, alone, commit, keep_edits
 from memtool.index.engine import catch_up
 from memtool.memory import limits
 from memtool.memory.limits import LONGEST_FACT
-from memtool.memory.new_memory import prepared_at
+from memtool.memory.new_memory import prepared
 from memtool.memory.remember import AlreadyKnown, by_words, remember
 from memtool.text.frontmatter import split_front_matter
 from memtool.text.lines import brief, one_line
@@ -98,7 +98,7 @@ def _text(entry: NewMemory) -> str:
 
 def _save_session(work: Workspace, entry: NewMemory) -> Saved:
     """Write the note of a session. What it says is checked as that of any other note."""
-    memory = prepared_at(work, NewMemory(entry.text, kind=KNOWLEDGE, tags=entry.tags, evidence=entry.summary))
+    memory = prepared(work, NewMemory(entry.text, kind=KNOWLEDGE, tags=entry.tags, evidence=entry.summary))
     with alone(work.vault):
         keep_edits(work.vault, [daily_ref(work.vault, work.now().date())])
         saved = save_session(work, memory.text, title=memory.evidence, tags=memory.tags)
@@ -148,7 +148,7 @@ def init_project(work: Workspace, content: str = "") -> tuple[ProjectArea, bool,
         hint = "Give the folder of a project, such as a git repository."
         raise UsageError(f"'{work.folder}' is no project", hint=hint)
     check_folder(work)
-    body = prepared_at(work, NewMemory(content, kind=KNOWLEDGE)).text if content.strip() else ""
+    body = prepared(work, NewMemory(content, kind=KNOWLEDGE)).text if content.strip() else ""
     with alone(work.vault):
         path = work.vault.path(area.ref)
         before = hash_of(path)

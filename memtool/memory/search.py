@@ -148,9 +148,9 @@ def _as_shown(hit: Found, best: float, contradicted: Mapping[str, str]) -> Found
 
 
 def _within_reach(index: Index, here: str, text: str, wanted: Filter) -> Filter:
-    """Return *wanted* for somebody in the project *here* who says *text*.
+    """Return *wanted*, limited to what may be found from the project *here* by *text*.
 
-    Daily notes tell of all projects at once, so they surface only where everything may.
+    Daily notes are about all projects at once, so they are found only where everything may be.
     """
     projects = reach(index.db, here, text)
     kinds = wanted.kinds or tuple(KINDS)

@@ -52,7 +52,7 @@ def event_fields(event: Memory) -> dict[str, Any]:
 class Timeline(NamedTuple):
     """Memories with their date, in order; *anchor* is the number of the one that was asked for, None for a time.
 
-    *earlier* and *later* tell whether there are more.
+    *earlier* and *later*: whether there are more.
     """
 
     events: tuple[Memory, ...]
@@ -143,7 +143,7 @@ def events_on(work: Workspace, index: Index, days: Iterable[dt.date]) -> list[Me
 
 
 def events_of(work: Workspace, index: Index, ref: str) -> list[Memory]:
-    """Return the events that the note at *ref* tells of, dated or not; a session that is only listed there, too."""
+    """Return the events in the note at *ref*, dated or not; a session that is only listed there, too."""
     found = index.db.execute(
         _first_chunks(f"n.ref = ? AND c.kind NOT IN ({_marks(PAGES)})", "c.note_id, c.fact_id"),
         (ref, *PAGES),
@@ -157,7 +157,7 @@ def _first_chunks(where: str, group: str) -> str:
 
 
 class _Events:
-    """The events that the index and the files of a vault tell of."""
+    """The events in the index and the files of a vault."""
 
     def __init__(
         self, work: Workspace, index: Index, projects: tuple[str, ...] = (), kinds: tuple[str, ...] = ()
@@ -211,9 +211,9 @@ class _Events:
         raise NoteNotFound(asked)
 
     def _line_of_day(self, found: _Anchor, terms: frozenset[str]) -> _Anchor | None:
-        """Return the event with most of *terms* that a day's note tells in the lines *found*; None if it is hidden.
+        """Return the event with most of *terms* in the lines *found* of a day's note; None if it is hidden.
 
-        A day's note tells of all projects, and of sessions that have notes of their own.
+        A day's note is about all projects, and lists sessions that have notes of their own.
         """
         lines = range(found.lines[0], found.lines[1] + 1)
         of_day = (event for event in self.events(self.rows(found.date)) if event.path == found.path)

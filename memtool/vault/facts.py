@@ -58,7 +58,7 @@ class Fact(NamedTuple):
     expires: str = ""
     anchors: tuple[Mapping[str, Any], ...] = ()
     spans: tuple[Mapping[str, Any], ...] = ()  # where the words of the evidence are found again
-    review: str = ""  # why somebody should look at it again
+    review: str = ""  # why it should be reviewed
     domain: str = ""
     project: str = ""
     summary: str = ""  # a few words for lists, where the statement is long

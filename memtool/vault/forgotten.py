@@ -1,7 +1,7 @@
 """Forgetting a part of a session: `memtool forget` takes it out of the note, and its mark keeps it away. Pure.
 
 The note lists the marks in its field `forgotten`, so that a forgotten statement stays away however often, in whatever
-section and in whichever words it is made again. A mark holds hashes and tells nothing of what was said.
+section and in whichever words it is made again. A mark holds hashes only, and no words.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ class Vault(NamedTuple):
         root: absolute and resolved.
         daily: the name of its folder of daily notes.
         author: by whom changes are committed, `Name <address>`; empty for the user of this machine.
-        is_followed: whether somebody brings its index up to date with each change, so that a search need not look.
+        is_followed: whether a process updates its index with each change, so that a search need not look.
         may_write: whether the caller may change it: a reader of a team's vault may not.
     """
 

@@ -46,7 +46,7 @@ def mask_files(vault: Vault, refs: Iterable[str], mask: Mask) -> list[str]:
     """Write those of the files *refs* anew that *mask* changes; return them.
 
     Raises:
-        NoteChanged: somebody else wrote one of them in the meantime.
+        NoteChanged: one of them was changed in the meantime.
     """
     changed: list[str] = []
     for ref in refs:

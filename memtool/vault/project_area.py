@@ -57,7 +57,7 @@ class Project(NamedTuple):
 def find_project(path: Path, *, quick: bool = False) -> Project:
     """Return the project that *path* lies in: the same one for all its subfolders, worktrees and symlinks to them.
 
-    Of a folder that is gone, the repository tells that it lay in. Where git is not *quick* enough, or cannot be asked,
+    The project of a deleted folder is the repository that it was in. Where git is not *quick* enough, or cannot be run,
     the project is *path* itself, with a notice.
     """
     # Not resolved: git follows symlinks, and without git both paths are identities.
@@ -206,7 +206,7 @@ def find_area(vault: Vault, folder: Path, home: Path, now: float) -> ProjectArea
 
     Args:
         vault: lists the identities of its projects.
-        folder: where somebody works; it may be gone.
+        folder: the working folder, which may be deleted.
         home: the user's home folder, which is no project unless it is a repository.
         now: in seconds since 1970.
     """
@@ -244,7 +244,7 @@ def find_registered_area(vault: Vault, folder: Path, home: Path, now: float) -> 
 
 
 def _area_within(vault: Vault, folder: Path) -> ProjectArea | None:
-    """Return the area in whose own folder of the vault somebody works; it is its project's, whatever git knows."""
+    """Return the area whose folder in the vault *folder* is, or lies below; git is not asked."""
     name = project_of(f"{folder.relative_to(vault.root).as_posix()}/x") if folder.is_relative_to(vault.root) else ""
     return ProjectArea(name, folder) if name else None
 
@@ -330,7 +330,7 @@ def _find(
 ) -> tuple[ProjectArea, bool]:
     """Return the area of *project*, in which *folder* lies, and whether git has given all *identities* quickly enough.
 
-    Of a folder that is gone, its own path counts most, and those of the folders above it least.
+    Of a deleted folder, its own path counts most, and those of the folders above it least.
     """
     if project.root in (home, *home.parents) and not project.is_repository:
         return ProjectArea("", project.root), True

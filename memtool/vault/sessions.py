@@ -62,7 +62,7 @@ class Draft(NamedTuple):
     """The content of a note, from any writer.
 
     Args:
-        title: what came of the session, on one line.
+        title: the result of the session, on one line.
         asked: what it began with, in the user's words.
         summary: one sentence.
         lines: in the order of their sections, those of one prompt together.
@@ -85,7 +85,7 @@ class SessionNote(NamedTuple):
         id: of the session; empty if the note does not say it.
         date: the day on which it was last heard of.
         updated: the local minute of that, such as `2026-02-10 14:30`.
-        branch: the git branch, empty if that tells nothing.
+        branch: the git branch; empty for a default branch.
         client: the agent's client, where it was another one than Claude Code.
         size: of its transcript, in bytes; 0 where there is none.
         writer: `claude`, `rules`, the name of a provider, `agent` for a summary that the agent gave; empty if unknown.

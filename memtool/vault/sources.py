@@ -182,7 +182,7 @@ class Removal(NamedTuple):
 
 
 def trim_sources(vault: Vault, settings: TranscriptSettings, now: datetime) -> int:
-    """Remove the sources of the oldest sessions beyond what *settings* keep; return how many. `last_removal` tells.
+    """Remove the sources of the oldest sessions beyond what *settings* keep; return how many.
 
     Raises:
         NotWritable: a source cannot be removed.

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -9,13 +10,12 @@ from memtool.errors import UsageError
 from memtool.memory.new_memory import prepared
 from memtool.vault.memory import NewMemory
 
-TODAY = dt.date(2026, 2, 10)
+TODAY = dt.datetime(2026, 2, 10, tzinfo=dt.UTC)
 
 
 def prepare(**given: Any) -> NewMemory:
-    return prepared(
-        NewMemory(**{"text": "a word", **given}), lambda text: text.replace("secret", "***"), TODAY, max_bytes=9000
-    )
+    work: Any = SimpleNamespace(redact=lambda text: text.replace("secret", "***"), now=lambda: TODAY, max_bytes=9000)
+    return prepared(work, NewMemory(**{"text": "a word", **given}))
 
 
 @pytest.mark.parametrize(
