@@ -14,6 +14,7 @@ from typing import Any
 from memtool.capture import limits
 from memtool.capture.client_event import ClientEvent
 from memtool.capture.transcript import EDITING_TOOLS, forms
+from memtool.capture.transcript.record_fields import dict_of
 from memtool.vault.layout import Vault, session_name
 from memtool.vault.state import append_state, make_state_folder
 
@@ -64,7 +65,7 @@ def _records(event: ClientEvent) -> Iterator[dict[str, Any]]:
 
 def _tool_records(event: ClientEvent) -> Iterator[dict[str, Any]]:
     tool = event.text("tool_name")
-    arguments = forms.dict_of(event.fields.get("tool_input"))
+    arguments = dict_of(event.fields.get("tool_input"))
     if tool in EDITING_TOOLS:
         used = [{"file_path": event.work.redact(file)} for file in event.edited_files()]
     elif tool in ("Bash", READING_TOOL):

@@ -16,22 +16,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from memtool import settings
-from memtool.clients import (
-    CLAUDE_CODE,
-    CLIENTS,
-    COPILOT,
-    GOOSE,
-    HINTS,
-    HOOKS,
-    LISTED,
-    PLAIN,
-    SCRIPT,
-    TYPED,
-    Client,
-    Hooks,
-    Mcp,
-)
+from memtool import clients, settings
 from memtool.errors import MemtoolError
 from memtool.install import own_texts
 from memtool.install.entries import McpEntry
@@ -43,7 +28,7 @@ from memtool.processes import ISOLATED
 from memtool.resources import agent_text, shipped
 from memtool.vault.layout import Vault
 
-AGENTS = tuple(name for name, client in CLIENTS.items() if client.folder)  # into which memtool can be installed
+AGENTS = tuple(name for name, client in clients.CLIENTS.items() if client.folder)  # into which memtool can be installed
 
 
 class Target(NamedTuple):
@@ -93,20 +78,20 @@ class AgentSetup:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.row: Client = CLIENTS[name]
+        self.row: clients.Client = clients.CLIENTS[name]
         self.title = self.row.title
 
     def parts(self) -> tuple[AgentPart, ...]:
         """Return the parts that the agent can have."""
         row = self.row
-        is_hinting = row.hooks and any(event.part == HINTS for event in row.hooks.events)
+        is_hinting = row.hooks and any(event.part == clients.HINTS for event in row.hooks.events)
         recalls = "capture each session and give it its project's memory"
         return (
-            *([AgentPart(HOOKS, recalls if row.recalls else "capture each session")] if row.hooks else []),
+            *([AgentPart(clients.HOOKS, recalls if row.recalls else "capture each session")] if row.hooks else []),
             AgentPart("mcp", "let the model search and save memories itself"),
             *([AgentPart("skills", "commands to remember, recall and forget")] if row.reads_skills else []),
             AgentPart("instructions", "tell the model when to use its memory", is_default=self.needs_instructions()),
-            *([AgentPart(HINTS, "show the rules that name a file before it is edited", is_default=False)]
+            *([AgentPart(clients.HINTS, "show the rules that name a file before it is edited", is_default=False)]
               if is_hinting else []),
         )  # fmt: skip
 
@@ -135,9 +120,9 @@ class AgentSetup:
     def notices(self, target: Target, planned: Plan) -> Iterable[str]:
         """Give what else the user should know after `install`."""
         parts = {part for change in planned.changes for part in change.parts}
-        if self.row.remark and parts & ({HOOKS, HINTS} if self.row.hooks else {"mcp"}):
+        if self.row.remark and parts & ({clients.HOOKS, clients.HINTS} if self.row.hooks else {"mcp"}):
             yield self.row.remark
-        if target.project and parts & {HOOKS, HINTS, "mcp"}:
+        if target.project and parts & {clients.HOOKS, clients.HINTS, "mcp"}:
             yield "the files in the project name places of this machine: keep them out of git"
 
     def left(self, target: Target) -> Iterable[str]:  # noqa: ARG002  (as a rule nothing is)
@@ -148,7 +133,7 @@ class AgentSetup:
         """Return the parts whose files another agent with memtool reads, too: `uninstall` leaves them."""
         path = self.instructions_path(target)
         found: set[str] = set()
-        for other in (AgentSetup(name) for name in AGENTS if name not in (self.name, CLAUDE_CODE)):
+        for other in (AgentSetup(name) for name in AGENTS if name not in (self.name, clients.CLAUDE_CODE)):
             reads = {"skills"} if other.row.reads_skills and target.project is None else set()
             if path and other.needs_instructions() and other.instructions_path(target) == path:
                 reads.add("instructions")
@@ -190,7 +175,7 @@ class AgentSetup:
             return Path(config).absolute() / place.removeprefix(".config/")
         return target.home / place
 
-    def _path(self, place: Hooks | Mcp, target: Target) -> Path | None:
+    def _path(self, place: clients.Hooks | clients.Mcp, target: Target) -> Path | None:
         if target.project is None:
             return self.folder(target) / place.path
         return target.project / place.project if place.project else None
@@ -201,16 +186,16 @@ class AgentSetup:
         if hooks is None or path is None:
             return
         program = find_program(target.named, this_project=target.project is not None, client=self.name)
-        if hooks.form == SCRIPT:  # the plugin, with the program that it runs written into it
+        if hooks.form == clients.SCRIPT:  # the plugin, with the program that it runs written into it
             words = json.dumps([program.command, *program.args], ensure_ascii=False)
             text = (shipped("hooks") / self.name / "memtool.js").read_text(encoding="utf-8")
             text = text.replace('["memtool-hook"]', words)
-            yield HookScript(HOOKS, path, own_texts.marked(text, "plugin", self.name, comment=("// ", "")))
+            yield HookScript(clients.HOOKS, path, own_texts.marked(text, "plugin", self.name, comment=("// ", "")))
             return
         for part in dict.fromkeys(event.part for event in hooks.events if event.part):
             yield HookShare(part, path, hooks, program)
 
-    def _mcp_share(self, mcp: Mcp, target: Target) -> McpEntry | None:
+    def _mcp_share(self, mcp: clients.Mcp, target: Target) -> McpEntry | None:
         path = self._path(mcp, target)
         if path is None:
             return None
@@ -250,19 +235,21 @@ class HookScript(OwnFile):
 def server(shape: str, program: tuple[str, ...]) -> dict[str, Any]:
     """Return the entry by which a client of that *shape* runs *program* as an MCP server."""
     command, *args = program
+    plain = {"command": command, "args": args}
+    goose = {"name": "memtool", "type": "stdio", "enabled": True, "cmd": command, "args": args, "timeout": 300}
     shapes: dict[str, dict[str, Any]] = {
-        PLAIN: {"command": command, "args": args},
-        TYPED: {"type": "stdio", "command": command, "args": args},
-        LISTED: {"type": "local", "command": list(program), "enabled": True},
-        COPILOT: {"type": "local", "command": command, "args": args, "tools": ["*"]},
-        GOOSE: {"name": "memtool", "type": "stdio", "enabled": True, "cmd": command, "args": args, "timeout": 300},
+        clients.PLAIN: plain,
+        clients.TYPED: {"type": "stdio", **plain},
+        clients.LISTED: {"type": "local", "command": list(program), "enabled": True},
+        clients.COPILOT: {"type": "local", **plain, "tools": ["*"]},
+        clients.GOOSE: goose,
     }
     return shapes[shape]
 
 
 def get_setup(name: str) -> AgentSetup:
     """Return the installation into the agent called *name*, one of `AGENTS`."""
-    if name == CLAUDE_CODE:
+    if name == clients.CLAUDE_CODE:
         setup: AgentSetup = import_module("memtool.install.claude_code").ClaudeCode()
         return setup
     return AgentSetup(name)

@@ -7,18 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from memtool.clients import CLAUDE_CODE, CLAUDE_HOOKS, HINTS, HOOKS
-from memtool.install import client_files
+from memtool.install import claude_health as health, client_files
 from memtool.install.agents import AgentPart, AgentSetup, Target
-from memtool.install.claude_health import (
-    find_plugin,
-    has_hooks,
-    installed_in,
-    obstacles,
-    project_notices,
-    repository_of,
-    settings_paths,
-    why_unread,
-)
 from memtool.install.entries import McpEntry
 from memtool.install.hook_shares import HookShare, changes_kept
 from memtool.install.hooks import find_program
@@ -65,7 +55,7 @@ class ClaudeCode(AgentSetup):
 
     def brought(self, target: Target) -> tuple[str, ...]:
         """Return the parts that the plugin brings, if it is there: its hooks leave each event to ours."""
-        plugin = find_plugin(settings_paths(target.environ, target.project), target.environ)
+        plugin = health.find_plugin(health.settings_paths(target.environ, target.project), target.environ)
         return ("mcp", "skills") if plugin and plugin.version else ()
 
     def shared(self, target: Target) -> tuple[str, ...]:  # noqa: ARG002
@@ -79,21 +69,21 @@ class ClaudeCode(AgentSetup):
         content = None if after else client_files.read(path)
         text = after or (content.text if content else "")
         yield from (f"kept as you have changed it: {sentence}" for sentence in changes_kept(text, CLAUDE_HOOKS))
-        if unread := why_unread(path, text):
+        if unread := health.why_unread(path, text):
             yield unread
         vault = target.vault
         if vault and project is None and not is_own(target.environ, vault) and read_routing(vault).routes:
             yield f"no rules were written: run `memtool init {vault.root}` if that vault is yours"
-        yield from project_notices(project) if project else ()
-        yield from obstacles(target.environ, project or target.folder)
+        yield from health.project_notices(project) if project else ()
+        yield from health.obstacles(target.environ, project or target.folder)
 
     def left(self, target: Target) -> Iterator[str]:
         """Give a sentence for each other place in which memtool is still installed."""
-        for path in installed_in(target.environ, target.folder):
+        for path in health.installed_in(target.environ, target.folder):
             yield f"{path} still has hooks of memtool"
         for project in _known_projects(target):
             here = target._replace(project=project)
-            if parts_there([_mcp_share(here)]) or (project != target.folder and has_hooks(_settings_path(here))):
+            if parts_there([_mcp_share(here)]) or (project != target.folder and health.has_hooks(_settings_path(here))):
                 folder = shlex.quote(str(project))
                 yield f"still installed for one project: `memtool uninstall claude-code --project {folder}`"
 
@@ -113,7 +103,7 @@ def _known_projects(target: Target) -> list[Path]:
 def _instruction_shares(target: Target) -> list[Block]:
     """Return a block in the CLAUDE.md of the project at hand; to uninstall, in that of each project that has one."""
     folder = target.project or target.folder
-    projects = [repository_of(folder)] if folder else []
+    projects = [health.repository_of(folder)] if folder else []
     if target.vault is None and target.project is None:
         projects += _known_projects(target)
     body = target.instructions()

@@ -14,21 +14,8 @@ from itertools import chain, repeat
 from pathlib import Path
 
 from memtool.capture import limits
-from memtool.capture.transcript import ASKING_TOOL, SHELL_TOOL
-from memtool.capture.transcript.forms import (
-    KeptSession,
-    Transcript,
-    compaction,
-    context,
-    dict_of,
-    dicts_of,
-    records_ahead,
-    result,
-    said,
-    typed,
-    use,
-)
-from memtool.capture.transcript.record_fields import IN_BACKGROUND, text_at
+from memtool.capture.transcript import ASKING_TOOL, SHELL_TOOL, forms
+from memtool.capture.transcript.record_fields import IN_BACKGROUND, dict_of, dicts_of, text_at
 from memtool.capture.transcript.record_stream import Record, read_records
 from memtool.capture.transcript.text import edits_in_patch, inside, patch_in
 from memtool.redaction import CONTEXT_TAG
@@ -56,7 +43,7 @@ _FAILURE = re.compile(
 )
 
 
-def records(transcript: Transcript) -> Iterator[Record]:
+def records(transcript: forms.Transcript) -> Iterator[Record]:
     """Give the records of a rollout, without the turns that were taken back."""
     gone = _taken_back(transcript)
     translation = _RolloutTranslation()
@@ -65,7 +52,7 @@ def records(transcript: Transcript) -> Iterator[Record]:
             yield from translation.of(record)
 
 
-def sessions(root: Path, since: float) -> Iterator[KeptSession]:
+def sessions(root: Path, since: float) -> Iterator[forms.KeptSession]:
     """Give the sessions below *root*, `~/.codex` or its folder of sessions, that have changed *since* then."""
     for path in root.glob("**/rollout-*.jsonl*"):
         with suppress(OSError):
@@ -75,7 +62,7 @@ def sessions(root: Path, since: float) -> Iterator[KeptSession]:
             with path.open("rb") as file:
                 if _OF_HELPER.search(file.readline(limits.LONG_RECORD_BYTES)):
                     continue
-            yield KeptSession(named[1], path, 0 if path.suffix == ".zst" else status.st_size, status.st_mtime)
+            yield forms.KeptSession(named[1], path, 0 if path.suffix == ".zst" else status.st_size, status.st_mtime)
 
 
 def root_of(transcript: Path, *, this_project: bool) -> Path | None:
@@ -102,7 +89,7 @@ class _RolloutTranslation:
             for made in self._item(payload):
                 yield self._put(record, made)
         elif kind == "compacted":
-            yield self._put(record, compaction(text_at(payload, "message")))
+            yield self._put(record, forms.compaction(text_at(payload, "message")))
         elif kind == "event_msg" and payload.get("type") == "thread_name_updated":
             yield self._put(record, {"type": "custom-title", "customTitle": text_at(payload, "thread_name")})
 
@@ -133,13 +120,13 @@ class _RolloutTranslation:
             for its, (file, old, new) in zip(self._calls[call], files, strict=True):
                 folder = "" if file.startswith("/") else text_at(given, "workdir")
                 name = f"{folder}/{file}" if folder else file
-                yield use(its, "Edit", {"file_path": name, "old_string": old, "new_string": new})
+                yield forms.use(its, "Edit", {"file_path": name, "old_string": old, "new_string": new})
         elif name == "request_user_input":
             asked = dicts_of(given.get("questions"))
             self._questions[call] = {text_at(one, "id"): text_at(one, "question") for one in asked}
-            yield use(call, ASKING_TOOL, {"questions": asked})
+            yield forms.use(call, ASKING_TOOL, {"questions": asked})
         else:
-            yield use(call, SHELL_TOOL, {"command": command}) if command else use(call, name, {})
+            yield forms.use(call, SHELL_TOOL, {"command": command}) if command else forms.use(call, name, {})
 
     def _results(self, call: str, output: str) -> Iterator[Record]:
         fields = header[0] if (header := _OUTPUT_HEADER.match(output)) else ""  # what a command prints stands behind it
@@ -154,23 +141,23 @@ class _RolloutTranslation:
         if questions := self._questions.pop(call, {}):
             given = dict_of(object_in(output).get("answers"))
             answers = {question: dict_of(given.get(name)).get("answers") for name, question in questions.items()}
-            made = {"toolUseResult": {"answers": {asked: said for asked, said in answers.items() if said is not None}}}
+            made = {"toolUseResult": {"answers": {asked: each for asked, each in answers.items() if each is not None}}}
         for its in calls:
-            yield result(its, text, failed=failed, stopped=stopped) | made
+            yield forms.result(its, text, failed=failed, stopped=stopped) | made
 
 
 def _message(item: Record) -> Iterator[Record]:
     role, texts = text_at(item, "role"), [text_at(part, "text") for part in dicts_of(item.get("content"))]
     if role == "assistant":
-        yield from (said(text, text_at(item, "id")) for text in texts)
+        yield from (forms.said(text, text_at(item, "id")) for text in texts)
     elif role == "developer":
-        yield from (context(text) for text in texts if CONTEXT_TAG in text)
+        yield from (forms.context(text) for text in texts if CONTEXT_TAG in text)
     elif role == "user":
         kinds = dict_of(item.get("internal_chat_message_metadata_passthrough")).get("content_item_kinds")
         writers = chain(kinds if isinstance(kinds, list) else (), repeat("user"))
         own = (_typed(text) for text, writer in zip(texts, writers, strict=False) if str(writer).startswith("user"))
         if text := "\n\n".join(filter(None, own)):
-            yield typed(text)
+            yield forms.typed(text)
 
 
 def _typed(text: str) -> str:
@@ -203,10 +190,10 @@ def _output(output: object) -> str:
     return output
 
 
-def _taken_back(transcript: Transcript) -> set[int]:
+def _taken_back(transcript: forms.Transcript) -> set[int]:
     """Return the offsets of the records of turns that the user went back behind."""
     gone, turns = set[int](), list[list[int]]([[]])
-    for record, offset in records_ahead(transcript, TAKES_BACK):
+    for record, offset in forms.records_ahead(transcript, TAKES_BACK):
         payload = dict_of(record.get("payload"))
         if payload.get("type") == "thread_rolled_back":
             number = payload.get("num_turns")

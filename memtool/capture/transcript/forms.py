@@ -217,15 +217,5 @@ def compaction(text: str) -> Record:
     return {**typed(text), "isCompactSummary": True}
 
 
-def dict_of(value: object) -> Record:
-    """Return *value* if it is an object, else an empty one."""
-    return value if isinstance(value, dict) else {}
-
-
-def dicts_of(value: object) -> list[Record]:
-    """Return the objects in *value*, if it is a list."""
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
-
-
 def _assistant(block: Record, message: str) -> Record:
     return {"type": "assistant", "message": {"role": "assistant", "id": message, "content": [block]}}

@@ -14,21 +14,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from memtool.capture import limits
-from memtool.capture.transcript import ASKING_TOOL, SHELL_TOOL
-from memtool.capture.transcript.forms import (
-    KeptSession,
-    Transcript,
-    compaction,
-    context,
-    dict_of,
-    dicts_of,
-    records_ahead,
-    result,
-    said,
-    typed,
-    use,
-)
-from memtool.capture.transcript.record_fields import text_at
+from memtool.capture.transcript import ASKING_TOOL, SHELL_TOOL, forms
+from memtool.capture.transcript.record_fields import dict_of, dicts_of, text_at
 from memtool.capture.transcript.record_stream import Record, read_records
 from memtool.capture.transcript.text import without_injected
 from memtool.redaction import CONTEXT_TAG
@@ -45,7 +32,7 @@ _REFERENCED = "\n--- Content from referenced files ---"  # and all behind it
 _LAST_LINES = ("Exit Code: ", "Process Group PGID: ")
 
 
-def records(transcript: Transcript) -> Iterator[Record]:
+def records(transcript: forms.Transcript) -> Iterator[Record]:
     """Give the records of a chat, without what was taken back by a rewind."""
     is_whole = transcript.path.suffix == ".json"
     gone = set() if is_whole else _taken_back(transcript)
@@ -54,7 +41,7 @@ def records(transcript: Transcript) -> Iterator[Record]:
         yield from translation.of(record)
 
 
-def sessions(root: Path, since: float) -> Iterator[KeptSession]:
+def sessions(root: Path, since: float) -> Iterator[forms.KeptSession]:
     """Give the chats below *root*, `~/.gemini`, its `tmp` or one project in it, that have changed *since* then."""
     for pattern in ("tmp/*/chats", "*/chats", "chats"):
         for path in root.glob(f"{pattern}/session-*.json*"):
@@ -69,7 +56,7 @@ def sessions(root: Path, since: float) -> Iterator[KeptSession]:
                 named = _ID.search(head)
                 if named and not _OF_HELPER.search(head):
                     name = named[1].decode("utf-8", "replace")
-                    yield KeptSession(name, path, status.st_size, status.st_mtime, _project_of(path))
+                    yield forms.KeptSession(name, path, status.st_size, status.st_mtime, _project_of(path))
 
 
 def root_of(transcript: Path, *, this_project: bool) -> Path | None:
@@ -105,11 +92,11 @@ class _ChatTranslation:
         elif kind == "gemini":
             text = _text(message.get("content"))
             if text and before is None:
-                yield said(text, name)
+                yield forms.said(text, name)
             calls = dicts_of(message.get("toolCalls"))
             for call in calls[before or 0 :]:
                 tool = text_at(call, "name")
-                yield use(text_at(call, "id"), _TOOLS.get(tool, tool), dict_of(call.get("args")), name)
+                yield forms.use(text_at(call, "id"), _TOOLS.get(tool, tool), dict_of(call.get("args")), name)
                 yield _result(call)
             self._told[name] = max(len(calls), before or 0)
             return
@@ -118,7 +105,10 @@ class _ChatTranslation:
 
 def _messages(record: Record) -> list[Record]:
     """Return the messages in *record*: itself, or those of which the conversation is to consist from now on."""
-    listed = [*dicts_of(record.get("messages")), *dicts_of(dict_of(record.get("$set")).get("messages"))]
+    listed = [
+        *dicts_of(record.get("messages")),
+        *dicts_of(dict_of(record.get("$set")).get("messages")),
+    ]
     return [message for message in [*listed, record] if text_at(message, "id")]
 
 
@@ -128,13 +118,13 @@ def _prompt(message: Record) -> Iterator[Record]:
         return
     content = _text(message.get("content"))
     if CONTEXT_TAG in content:
-        yield context(html.unescape(content))
+        yield forms.context(html.unescape(content))
     text = (shown or content).partition(_REFERENCED)[0]
     text = without_injected(text).strip()
     if text.startswith(_SNAPSHOT):
-        yield compaction(text)
+        yield forms.compaction(text)
     elif text and not text.startswith(_NOT_TYPED):
-        yield typed(text)
+        yield forms.typed(text)
 
 
 def _result(call: Record) -> Record:
@@ -147,13 +137,16 @@ def _result(call: Record) -> Record:
         code = code or rest[2].partition(_LAST_LINES[0])[2]  # what the command itself printed comes before the client's
         text = rest[0].rstrip()
     failed = call.get("status") == "error" or (call.get("name") == "run_shell_command" and code not in ("", "0"))
-    made = result(text_at(call, "id"), text, failed=failed, stopped=call.get("status") == "cancelled")
+    made = forms.result(text_at(call, "id"), text, failed=failed, stopped=call.get("status") == "cancelled")
     return made | {"toolUseResult": {"answers": _chosen(call, text)}} if call.get("name") == "ask_user" else made
 
 
 def _chosen(call: Record, text: str) -> dict[str, str]:
     """Return the answers by their questions; the client numbers them as it asked."""
-    asked, answers = dicts_of(dict_of(call.get("args")).get("questions")), dict_of(object_in(text).get("answers"))
+    asked, answers = (
+        dicts_of(dict_of(call.get("args")).get("questions")),
+        dict_of(object_in(text).get("answers")),
+    )
     return {text_at(one, "question"): str(answers.get(str(at), "")) for at, one in enumerate(asked) if answers}
 
 
@@ -166,7 +159,7 @@ def _text(content: object) -> str:
     return "\n\n".join(text for text in texts if text.strip())
 
 
-def _whole(transcript: Transcript) -> Iterator[Record]:
+def _whole(transcript: forms.Transcript) -> Iterator[Record]:
     """Give the one record of a chat that is one object."""
     content = transcript.file.read(limits.RECORD_BYTES + 1)
     transcript.tally.lines, transcript.tally.size = content.count(b"\n") + 1, len(content)
@@ -186,10 +179,10 @@ def _project_of(path: Path) -> str:
     return ""
 
 
-def _taken_back(transcript: Transcript) -> set[str]:
+def _taken_back(transcript: forms.Transcript) -> set[str]:
     """Return the ids of the messages that the user went back behind."""
     gone, names = set[str](), dict[str, None]()
-    for record, _ in records_ahead(transcript, TAKES_BACK[:1]):
+    for record, _ in forms.records_ahead(transcript, TAKES_BACK[:1]):
         if back := text_at(record, "$rewindTo"):
             ordered = list(names)
             place = ordered.index(back) if back in names else 0

@@ -14,20 +14,8 @@ from functools import partial
 from pathlib import Path
 
 from memtool.capture import limits
-from memtool.capture.transcript import ASKING_TOOL, EDITING_TOOLS, SHELL_TOOL
-from memtool.capture.transcript.forms import (
-    KeptSession,
-    Transcript,
-    compaction,
-    context,
-    dict_of,
-    dicts_of,
-    result,
-    said,
-    typed,
-    use,
-)
-from memtool.capture.transcript.record_fields import text_at
+from memtool.capture.transcript import ASKING_TOOL, EDITING_TOOLS, SHELL_TOOL, forms
+from memtool.capture.transcript.record_fields import dict_of, dicts_of, text_at
 from memtool.capture.transcript.record_stream import Record
 from memtool.capture.transcript.text import edits_in_patch
 from memtool.errors import TranscriptUnreadable
@@ -47,7 +35,7 @@ _SIZE_OF = f"SELECT {_SIZE} FROM session WHERE id = ?"  # noqa: S608
 _CHANGED = f"{_SESSIONS} WHERE parent_id IS NULL AND time_updated >= ?"
 
 
-def records(transcript: Transcript) -> Iterator[Record]:
+def records(transcript: forms.Transcript) -> Iterator[Record]:
     """Give the records of the session that is asked for, without what was taken back; they have no offsets.
 
     Raises:
@@ -75,7 +63,7 @@ def records(transcript: Transcript) -> Iterator[Record]:
                 yield {"timestamp": _time(at), **envelope, **made}
 
 
-def sessions(root: Path, since: float) -> Iterator[KeptSession]:
+def sessions(root: Path, since: float) -> Iterator[forms.KeptSession]:
     """Give the sessions of the database at *root*, or in that folder, that have changed *since* then."""
     path = root / "opencode.db" if root.is_dir() else root
     if not path.is_file():
@@ -83,7 +71,9 @@ def sessions(root: Path, since: float) -> Iterator[KeptSession]:
     with suppress(TranscriptUnreadable), _opened(path) as db:
         for name, folder, began, ended, size in db.execute(_CHANGED, (since * 1000,)):
             with suppress(TypeError):  # a row that another program has changed
-                yield KeptSession(str(name), path, int(size), ended / 1000, str(folder), (began / 1000, ended / 1000))
+                yield forms.KeptSession(
+                    str(name), path, int(size), ended / 1000, str(folder), (began / 1000, ended / 1000)
+                )
 
 
 def root_of(transcript: Path, *, this_project: bool) -> Path | None:
@@ -105,15 +95,15 @@ def _message(name: str, message: Record, parts: list[Record]) -> Iterator[Record
     texts = [text_at(part, "text") for part in parts if _is_text(part)]
     if text_at(message, "role") == "user":
         added = (text_at(part, "text") for part in parts if part.get("synthetic"))
-        yield from (context(text) for text in added if CONTEXT_TAG in text)
+        yield from (forms.context(text) for text in added if CONTEXT_TAG in text)
         if text := "\n\n".join(filter(None, map(_typed, texts))):
-            yield typed(text)
+            yield forms.typed(text)
     elif message.get("summary") is True:
-        yield compaction("\n\n".join(texts))
+        yield forms.compaction("\n\n".join(texts))
     elif text_at(message, "role") == "assistant":
         for part in parts:
             if _is_text(part):
-                yield said(text_at(part, "text"), name)
+                yield forms.said(text_at(part, "text"), name)
             elif part.get("type") == "tool":
                 yield from _tool(name, part)
 
@@ -150,9 +140,9 @@ def _tool(message: str, part: Record) -> Iterator[Record]:
     for at, (file, old, new) in enumerate(edits_in_patch(text_at(given, "patchText")) or [whole]):
         name = _TOOLS.get(tool, "Edit" if tool == "apply_patch" else tool)
         edit = {"file_path": file, "old_string": old, "new_string": new}
-        yield use(f"{call}#{at}", name, edit if name in EDITING_TOOLS else given, message)
+        yield forms.use(f"{call}#{at}", name, edit if name in EDITING_TOOLS else given, message)
         if state.get("status") in ("completed", "error"):
-            yield result(f"{call}#{at}", text, failed=failed) | answers
+            yield forms.result(f"{call}#{at}", text, failed=failed) | answers
 
 
 def _object(text: object) -> Record:

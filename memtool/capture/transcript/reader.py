@@ -9,46 +9,16 @@ from pathlib import Path
 
 from memtool.capture import limits
 from memtool.capture.checks import FAILED, UNSURE, check_in, error_lines, fault_in, is_sure_to_have_failed
-from memtool.capture.transcript import ASKING_TOOL, EDITING_TOOLS, PLANNING_TOOL, SHELL_TOOL
+from memtool.capture.transcript import (
+    ASKING_TOOL,
+    EDITING_TOOLS,
+    PLANNING_TOOL,
+    SHELL_TOOL,
+    record_fields as fields,
+    text as texts,
+)
 from memtool.capture.transcript.forms import Transcript, form_of
-from memtool.capture.transcript.record_fields import (
-    IN_BACKGROUND,
-    NO_ANSWER,
-    TITLES,
-    TOLD_SUMMARY,
-    Call,
-    EditSize,
-    Result,
-    answers_in,
-    calls_in,
-    content_of,
-    is_by_a_person,
-    is_by_the_model,
-    is_notification,
-    notification_in,
-    plans_in,
-    results_in,
-    shell_command,
-    text_at,
-    text_in,
-    time_of,
-)
 from memtool.capture.transcript.record_stream import Record, Tally, mark_before, open_transcript
-from memtool.capture.transcript.text import (
-    compaction_text,
-    error_text,
-    excerpt,
-    first_line,
-    is_compaction,
-    is_quotation,
-    last_line,
-    printable,
-    shorten,
-    typed,
-    without_injected,
-    without_paste_tags,
-    without_pastes,
-)
 from memtool.capture.turns import OPENING, Conversation, Step, Steps
 from memtool.clients import CLIENTS
 from memtool.errors import TranscriptUnreadable
@@ -105,7 +75,7 @@ class _Session:
         self._said: deque[str] = deque(maxlen=20)  # the last messages, as they are
         self._answer = -1  # the number of the step that the last of them is, while its turn goes on
         self._parent = ""  # of the last step: the message that it belongs to, or that it answers
-        self._calls: dict[str, tuple[int, Call]] = {}
+        self._calls: dict[str, tuple[int, fields.Call]] = {}
         self._seen: set[int] = set()
         self._name, self._first_name = name, ""
         self._cwd = self._here = cwd
@@ -120,7 +90,7 @@ class _Session:
     def take(self, record: Record, offset: int) -> None:
         """Take in the next record, which begins at *offset* in the file."""
         self._offset = offset
-        kind = text_at(record, "type")
+        kind = fields.text_at(record, "type")
         self._take_envelope(record)
         if (record.get("isSidechain") is True and not self._of_helper) or self._is_repeated(record):
             return
@@ -132,14 +102,14 @@ class _Session:
             self._take_attachment(record)
         elif kind == "system" and record.get("subtype") == "compact_boundary":
             self._add(record, Step("compaction"))
-        elif kind == "system" and record.get("subtype") == TOLD_SUMMARY and self.client:
+        elif kind == "system" and record.get("subtype") == fields.TOLD_SUMMARY and self.client:
             self._told = summary_parts_in(
-                {name: self._clean(text_at(record, name), limits.LAST_MESSAGE) for name in SUMMARY_PARTS}
+                {name: self._clean(fields.text_at(record, name), limits.LAST_MESSAGE) for name in SUMMARY_PARTS}
             )
-        elif kind in TITLES:
-            key = kind, text_at(record, "leafUuid")
+        elif kind in fields.TITLES:
+            key = kind, fields.text_at(record, "leafUuid")
             if key in self._titles or len(self._titles) < limits.CALLS:
-                self._titles[key] = text_at(record, TITLES[kind])
+                self._titles[key] = fields.text_at(record, fields.TITLES[kind])
 
     def take_last_answer(self, text: str) -> None:
         """Take in what the assistant said last, unless it is known."""
@@ -166,19 +136,19 @@ class _Session:
         )
 
     def _take_envelope(self, record: Record) -> None:
-        self._here = text_at(record, "cwd") or self._here
+        self._here = fields.text_at(record, "cwd") or self._here
         self._cwd = self._cwd or self._here
-        self._branch = text_at(record, "gitBranch") or self._branch
-        if (client := text_at(record, "client")) in CLIENTS:
+        self._branch = fields.text_at(record, "gitBranch") or self._branch
+        if (client := fields.text_at(record, "client")) in CLIENTS:
             self.client = client
-        if (name := text_at(record, "sessionId")) == self._name or not self._first_name:
+        if (name := fields.text_at(record, "sessionId")) == self._name or not self._first_name:
             self._first_name = name[:200]  # a fork begins with copies that may bear the name of the other session
-        if at := time_of(record):
+        if at := fields.time_of(record):
             self._started_at = min(self._started_at or at, at)
             self._ended_at = max(self._ended_at or at, at)
 
     def _is_repeated(self, record: Record) -> bool:
-        if not (uuid := text_at(record, "uuid")):
+        if not (uuid := fields.text_at(record, "uuid")):
             return False
         identity = hash(uuid)
         is_repeated = identity in self._seen
@@ -189,15 +159,17 @@ class _Session:
     def _title(self) -> str:
         # An old client wrote the titles of other sessions into this one.
         own = [(kind, title) for (kind, leaf), title in self._titles.items() if not leaf or hash(leaf) in self._seen]
-        titles = (title for wanted in TITLES for kind, title in reversed(own) if kind == wanted and title)
+        titles = (title for wanted in fields.TITLES for kind, title in reversed(own) if kind == wanted and title)
         return self._line(next(titles, ""))
 
     def _take_user(self, record: Record) -> None:
-        results = list(results_in(record))
+        results = list(fields.results_in(record))
         for result in results:
             self._take_result(record, result)
-        text = "" if results else printable(text_in(content_of(record)))  # a text beside a result is the client's
-        if record.get("isCompactSummary") is True or is_compaction(text):
+        text = (
+            "" if results else texts.printable(fields.text_in(fields.content_of(record)))
+        )  # a text beside a result is the client's
+        if record.get("isCompactSummary") is True or texts.is_compaction(text):
             self._take_compaction(record, text)
         else:
             self._take_prompt(record, text, record)
@@ -206,26 +178,26 @@ class _Session:
         """Take in what was typed, or reported, while the assistant worked."""
         attachment = record.get("attachment")
         if isinstance(attachment, dict) and attachment.get("type") == "queued_command":
-            self._take_prompt(record, printable(text_in(attachment.get("prompt"))), attachment)
+            self._take_prompt(record, texts.printable(fields.text_in(attachment.get("prompt"))), attachment)
 
     def _take_prompt(self, record: Record, text: str, message: Record) -> None:
         """Take in *text*, if a person wrote the *message* that holds it."""
-        if is_notification(text):
-            self._take_result(record, notification_in(text))
-        elif not is_by_a_person(message):
+        if fields.is_notification(text):
+            self._take_result(record, fields.notification_in(text))
+        elif not fields.is_by_a_person(message):
             return
-        elif command := shell_command(text):
+        elif command := fields.shell_command(text):
             self._add(record, Step("tool", self._line(f"! {command}"), tool=SHELL_TOOL))
-        elif prompt := self._clean(typed(text), limits.PROMPT):
-            own = without_pastes(prompt)
-            is_own = own and not is_quotation(own)
-            step = Step("prompt", own) if is_own else Step("paste", without_paste_tags(prompt))
+        elif prompt := self._clean(texts.typed(text), limits.PROMPT):
+            own = texts.without_pastes(prompt)
+            is_own = own and not texts.is_quotation(own)
+            step = Step("prompt", own) if is_own else Step("paste", texts.without_paste_tags(prompt))
             if step.text:
                 self._add_prompt(record, step)
 
     def _add_prompt(self, record: Record, step: Step) -> None:
-        step = step._replace(text=shorten(step.text, limits.PROMPT))
-        parent = text_at(record, "parentUuid")
+        step = step._replace(text=texts.shorten(step.text, limits.PROMPT))
+        parent = fields.text_at(record, "parentUuid")
         number, last = self._steps.last()
         if last.kind in ("prompt", "paste") and parent and parent == self._parent:
             # It was taken back before it was answered, and typed anew.
@@ -235,7 +207,7 @@ class _Session:
             self._parent = parent
 
     def _take_compaction(self, record: Record, text: str) -> None:
-        summary = self._shortened(compaction_text(text), limits.COMPACTION)
+        summary = self._shortened(texts.compaction_text(text), limits.COMPACTION)
         number, last = self._steps.last()
         if last.kind == "compaction" and not last.text:
             self._set_text(number, summary)  # its boundary came before it
@@ -243,16 +215,16 @@ class _Session:
             self._add(record, Step("compaction", summary))
 
     def _take_assistant(self, record: Record) -> None:
-        if not is_by_the_model(record):
+        if not fields.is_by_the_model(record):
             return
-        content = content_of(record)
-        self._take_answer(record, text_in(content))
-        for plan in plans_in(content):
+        content = fields.content_of(record)
+        self._take_answer(record, fields.text_in(content))
+        for plan in fields.plans_in(content):
             self._add(record, Step("plan", self._shortened(plan, limits.PROMPT)))
-        for call in calls_in(content, self._here):
+        for call in fields.calls_in(content, self._here):
             self._take_call(record, call)
 
-    def _take_call(self, record: Record, call: Call) -> None:
+    def _take_call(self, record: Record, call: fields.Call) -> None:
         number, last = self._steps.last()
         if call.tool in _TOLD_TOOLS:
             change = call.change._replace(line=self._line(call.change.line), was=self._line(call.change.was))
@@ -260,15 +232,15 @@ class _Session:
             number = self._add(record, step._replace(pending=True))
         elif last.kind != "tool" or last.tool:
             number = self._add(record, Step("tool"))
-        self._calls[call.id] = number, call._replace(command="", change=EditSize())
+        self._calls[call.id] = number, call._replace(command="", change=fields.EditSize())
         if len(self._calls) > limits.CALLS:
             del self._calls[next(iter(self._calls))]
 
     def _take_answer(self, record: Record, text: str) -> None:
         """Hold what was said until it is known whether it goes on: a message may come in parts."""
-        if not printable(text).strip() or (text.strip() == NO_ANSWER and self._answer >= 0):
+        if not texts.printable(text).strip() or (text.strip() == fields.NO_ANSWER and self._answer >= 0):
             return
-        message = text_at(record, "message", "id")
+        message = fields.text_at(record, "message", "id")
         goes_on = message and message == self._parent
         if self._answer >= 0 and self._steps.last()[0] == self._answer and goes_on:
             whole = f"{self._said[-1]}\n\n{text}"
@@ -286,10 +258,10 @@ class _Session:
             self._set_text(self._answer, self._shortened(self._said[-1], limits.LAST_MESSAGE))
             self._answer = -1
 
-    def _take_result(self, record: Record, result: Result) -> None:
-        number, call = self._calls.get(result.call_id, (-1, Call("", "", "", "")))
+    def _take_result(self, record: Record, result: fields.Result) -> None:
+        number, call = self._calls.get(result.call_id, (-1, fields.Call("", "", "", "")))
         tool = call.tool
-        is_over = not result.text.startswith(IN_BACKGROUND)
+        is_over = not result.text.startswith(fields.IN_BACKGROUND)
         self._steps.change(number, lambda step: step._replace(pending=not is_over))
         if result.stopped:
             self._steps.change(number, lambda step: step._replace(stopped=True))
@@ -300,7 +272,7 @@ class _Session:
             self._steps.change(number, lambda step: self._failed(step, result.text))
         elif tool == SHELL_TOOL and is_over:
             self._steps.change(number, lambda step: self._checked(step, result.text))
-        elif tool == ASKING_TOOL and (answers := answers_in(record)):
+        elif tool == ASKING_TOOL and (answers := fields.answers_in(record)):
             self._take_choice(record, call.questions, answers)
 
     def _take_choice(self, record: Record, questions: Mapping[str, tuple[str, ...]], answers: dict[str, str]) -> None:
@@ -312,7 +284,7 @@ class _Session:
         if step.kind in OPENING:
             self._end_turn()
         self._parent = ""
-        return self._steps.add(step._replace(at=time_of(record), offset=self._offset))
+        return self._steps.add(step._replace(at=fields.time_of(record), offset=self._offset))
 
     def _set_text(self, number: int, text: str) -> None:
         self._steps.change(number, lambda step: step._replace(text=text))
@@ -323,7 +295,7 @@ class _Session:
             return step
         if fault := fault_in(step.text, output[-limits.CHECK_OUTPUT :]):
             return step._replace(error=self._error(step, output) if fault == FAILED else fault)
-        return step._replace(last_line=self._line(last_line(output[-limits.CHECK_OUTPUT :])))
+        return step._replace(last_line=self._line(texts.last_line(output[-limits.CHECK_OUTPUT :])))
 
     def _failed(self, step: Step, output: str) -> Step:
         """Return *step*, which ended with an error; unsure if it is a check that may have passed before that."""
@@ -334,22 +306,22 @@ class _Session:
 
     def _error(self, step: Step, text: str) -> str:
         """Return why *step* failed; of a long output of a check the lines that say it."""
-        text = self._clean(without_injected(text), limits.ERROR)
+        text = self._clean(texts.without_injected(text), limits.ERROR)
         told = error_lines(text) if check_in(step.text) and len(text) > limits.ERROR else []
         lines = "\n".join(dict.fromkeys([*told, *text.splitlines()[-1:]])) if told else ""
-        return error_text(lines or text, limits.CHECK_ERROR if lines else limits.ERROR) or "no message"
+        return texts.error_text(lines or text, limits.CHECK_ERROR if lines else limits.ERROR) or "no message"
 
     def _clean(self, text: str, limit: int) -> str:
-        return self._redact(excerpt(printable(text), 8_192 + 6 * limit)).strip()  # more than is kept
+        return self._redact(texts.excerpt(texts.printable(text), 8_192 + 6 * limit)).strip()  # more than is kept
 
     def _shortened(self, text: str, limit: int) -> str:
-        return shorten(self._clean(text, limit), limit)
+        return texts.shorten(self._clean(text, limit), limit)
 
     def _prompt(self, text: str) -> str:
         return self._shortened(text, limits.PROMPT)
 
     def _line(self, text: str) -> str:
-        return first_line(self._clean(text, limits.ERROR), limits.ERROR)
+        return texts.first_line(self._clean(text, limits.ERROR), limits.ERROR)
 
     def _file(self, path: str) -> str:
         return self._clean(path, limits.ERROR) if len(path) <= 4_096 and "\n" not in path else ""

@@ -90,6 +90,16 @@ def text_at(record: Mapping[str, Any], *path: str) -> str:
     return value if isinstance(value, str) else ""
 
 
+def dict_of(value: object) -> Record:
+    """Return *value* if it is an object, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def dicts_of(value: object) -> list[Record]:
+    """Return the objects in *value*, if it is a list."""
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
 def time_of(record: Record) -> datetime | None:
     """Return when *record* was written."""
     try:

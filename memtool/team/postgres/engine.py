@@ -19,17 +19,7 @@ import numpy as np
 from memtool.errors import Busy, DatabaseUnavailable, SchemaMismatch
 from memtool.index import limits as index_limits, schema as sqlite_schema
 from memtool.index.engine import Index, Place, Unbuilt, apply
-from memtool.team.postgres.connection import (
-    READER,
-    WRITER,
-    Database,
-    check_schema,
-    connection_to,
-    enter,
-    migrate,
-    reach,
-    refusals,
-)
+from memtool.team.postgres import connection
 from memtool.team.postgres.tables import NAMED_NOTE, PostgresTables, SharedTables
 from memtool.team.postgres.vectors import PostgresVectors, open_vectors
 from memtool.team.postgres.writer import PostgresWriter, forget_rows, settled_hash
@@ -50,7 +40,7 @@ _TEXT_TABLES = ("note", "chunk", "term_list", "term", "posting", "word")
 class PostgresIndex(Index):
     """The index of a vault in *database*."""
 
-    def __init__(self, place: Place, db: PostgresTables, database: Database) -> None:
+    def __init__(self, place: Place, db: PostgresTables, database: connection.Database) -> None:
         super().__init__(place)
         self.db: PostgresTables = db
         self._database = database
@@ -88,7 +78,7 @@ class PostgresIndex(Index):
             store.forget_unused()
 
 
-def use_database(place: Place, database: Database, use: Callable[[Index], T], *, rebuild: bool = False) -> T:
+def use_database(place: Place, database: connection.Database, use: Callable[[Index], T], *, rebuild: bool = False) -> T:
     """Return what *use* makes of the index in *database*, fresh from the vault.
 
     Raises:
@@ -97,15 +87,15 @@ def use_database(place: Place, database: Database, use: Callable[[Index], T], *,
         Busy: another process is building the first index; or it is `Unbuilt`.
     """
     if place.migrates:
-        migrate(database.address)
-    with refusals(), database.connection() as db:
-        check_schema(db)
+        connection.migrate(database.address)
+    with connection.refusals(), database.connection() as db:
+        connection.check_schema(db)
         index = PostgresIndex(place, PostgresTables(db, vault_number(db, database.vault)), database)
         if rebuild and index.db.row().fingerprint:
             _rebuild(index)
         else:
             _refresh(index)
-        if (allowed := reach.get()) and allowed.projects:
+        if (allowed := connection.reach.get()) and allowed.projects:
             index.db = SharedTables(db, [index.db.vault], allowed.projects)
         return use(index)
 
@@ -119,14 +109,14 @@ def use_vaults(place: Place, address: str, names: Sequence[str], use: Callable[[
         OnlyReading: the request may not see one of them.
         DatabaseUnavailable, SchemaMismatch: the server refuses.
     """
-    allowed = reach.get()
-    database = Database(address, ", ".join(names))
+    allowed = connection.reach.get()
+    database = connection.Database(address, ", ".join(names))
     for name in names:
-        Database(address, name).check()
-    with connection_to(address) as db:
-        check_schema(db)
+        connection.Database(address, name).check()
+    with connection.connection_to(address) as db:
+        connection.check_schema(db)
         with db.transaction():
-            enter(db, READER, [])
+            connection.enter(db, connection.READER, [])
             db.execute("SELECT set_config('memtool.names', %s::text[]::text, true)", (list(names),))
             find = "SELECT id, name FROM memtool.vault WHERE name = ANY(%s) AND fingerprint = %s"
             built = dict(db.execute(find, (list(names), sqlite_schema.fingerprint(place.vault.daily))).fetchall())
@@ -136,15 +126,15 @@ def use_vaults(place: Place, address: str, names: Sequence[str], use: Callable[[
 
 
 @contextlib.contextmanager
-def current_tables(database: Database, daily: str) -> Iterator[PostgresTables]:
+def current_tables(database: connection.Database, daily: str) -> Iterator[PostgresTables]:
     """Give the tables in *database* as they are, for the length of a `with` block; daily notes lie in *daily*.
 
     Raises:
         Busy: there is no index that can be used now; the sentence says why.
     """
     try:
-        with refusals(), database.connection() as db:
-            check_schema(db)
+        with connection.refusals(), database.connection() as db:
+            connection.check_schema(db)
             tables = PostgresTables(db, vault_number(db, database.vault))
             if tables.row().fingerprint != sqlite_schema.fingerprint(daily):
                 raise Busy("there is no index yet")
@@ -156,7 +146,7 @@ def current_tables(database: Database, daily: str) -> Iterator[PostgresTables]:
 def vault_number(db: psycopg.Connection[Any], name: str) -> int:
     """Return the number of the vault called *name*, which gets one if it has none."""
     with db.transaction():
-        enter(db, WRITER, [], name=name)
+        connection.enter(db, connection.WRITER, [], name=name)
         insert = "INSERT INTO memtool.vault (name) VALUES (%s) ON CONFLICT (name) DO NOTHING"
         find = "SELECT id FROM memtool.vault WHERE name = %s"
         while (row := db.execute(find, (name,)).fetchone()) is None:
@@ -295,7 +285,7 @@ class FollowedDatabase:
         try:
             if self._tables is None:
                 self._tables = self._open.enter_context(self._current())
-            with refusals():
+            with connection.refusals():
                 yield self._tables
         except (Busy, DatabaseUnavailable) as error:
             self.close()
