@@ -16,13 +16,13 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from memtool.capture.gate import Ground, content_terms, foul, ground_of, is_borne
-from memtool.consolidate import limits
 from memtool.consolidate.proposals import LEAST_SESSIONS, LIKELY, Proposal, SessionView
 from memtool.errors import ProviderFailed
 from memtool.llm import Request
 from memtool.llm.call_log import CallLog
 from memtool.llm.chain import Chain, Clock
 from memtool.memory.fact_book import FactBook
+from memtool.memory.limits import LONGEST_CLAIM
 from memtool.resources import agent_text
 from memtool.text.identifiers import unfounded
 from memtool.text.languages import all_labels, pattern_of
@@ -80,7 +80,7 @@ def _of_project(
         return []
     held = [stored.fact for stored in book if stored.project == project and stored.is_current(work)]
     newest = sorted(held, key=lambda fact: fact.timestamp)[-30:]
-    known = [f"KNOWN [{fact.subject}] {shortened(fact.fact, limits.LONGEST_FACT)}" for fact in newest]
+    known = [f"KNOWN [{fact.subject}] {shortened(fact.fact, LONGEST_CLAIM)}" for fact in newest]
     settings, request = work.settings, _request_for(known, lines, secrets.token_hex(8))
     chain = Chain(settings.llm, settings.keys, CallLog(work.vault, settings.llm.daily_tokens), Clock(work.now))
     outcome = chain.complete(request, partial(read_answer, lines=lines), purpose=PURPOSE)
@@ -100,7 +100,7 @@ def named_lines(sessions: Sequence[SessionView]) -> list[NamedLine]:
         for line in view.lines:
             if line.role not in _ROLES or line.author not in (USER, AGENT):
                 continue
-            room -= min(limits.LONGEST_FACT, width(line.text)) + 20
+            room -= min(LONGEST_CLAIM, width(line.text)) + 20
             if room < 0:
                 break
             shown.append(NamedLine(f"S{number}.{line.number}", view, line))
@@ -111,7 +111,7 @@ def _request_for(known: Sequence[str], lines: Sequence[NamedLine], code: str) ->
     """Return the request for the facts of *lines*; *code* is random: no line can forge the marker."""
     rows = [*known]
     for name, view, line in lines:
-        text = shortened(one_line(line.text), limits.LONGEST_FACT)
+        text = shortened(one_line(line.text), LONGEST_CLAIM)
         rows.append(f"{name} ({view.date[:10]}, {line.role}, {line.author}): {text}")
     marked = "\n".join([f"=== {code} ===", *rows, f"=== {code} ==="])
     prompt = f"The lines stand between the two lines `=== {code} ===`.\n{marked}\nAnswer with the JSON object."
@@ -119,7 +119,7 @@ def _request_for(known: Sequence[str], lines: Sequence[NamedLine], code: str) ->
 
 
 def read_answer(answer: str, lines: Sequence[NamedLine]) -> list[Proposal]:
-    """Return the proposals in a model's *answer*, without those that its *lines* do not support.
+    """Return the proposals in a model's *answer*, three at most, without those that its *lines* do not support.
 
     Raises:
         ProviderFailed: it has not the form that was asked for.
@@ -129,7 +129,7 @@ def read_answer(answer: str, lines: Sequence[NamedLine]) -> list[Proposal]:
         with suppress(ValueError, RecursionError):
             facts = json.JSONDecoder().raw_decode(answer, start.start())[0].get("facts")
             if isinstance(facts, list) and all(map(_is_fact, facts)):
-                return list(_proposals(facts, {each.name: each for each in lines}))[: limits.MOST_FACTS]
+                return list(_proposals(facts, {each.name: each for each in lines}))[:3]
     raise ProviderFailed("its answer has not the form that was asked for: an object with `facts`")
 
 
@@ -142,19 +142,19 @@ def _is_fact(fact: object) -> bool:
 
 
 def _proposals(facts: Sequence[Mapping[str, Any]], lines: Mapping[str, NamedLine]) -> Iterator[Proposal]:
-    for fact in facts[: 4 * limits.MOST_FACTS]:
+    for fact in facts[:12]:
         subject, claim, why = (one_line(fact.get(name) or "") for name in ("subject", "claim", "why"))
         named = [lines[name] for name in dict.fromkeys(fact["lines"]) if name in lines]
         said = [each.line.text for each in named]
         ground = ground_of(said)
-        is_supported = 0 < len(claim) <= limits.LONGEST_FACT and _is_supported(claim, ground) and _agree(said, claim)
+        is_supported = 0 < len(claim) <= LONGEST_CLAIM and _is_supported(claim, ground) and _agree(said, claim)
         if not (named and is_supported and _is_named(subject, claim, ground)):
             continue
         whole = claim
         if why and _is_supported(why, ground):
             end, gap = ("。", "") if any(map(is_unspaced, claim)) else (".", " ")
             whole = f"{claim.rstrip('.。')}{end}{gap}{why[0].upper()}{why[1:].rstrip('.。')}{end}"
-        text = whole if len(whole) <= limits.LONGEST_FACT else claim
+        text = whole if len(whole) <= LONGEST_CLAIM else claim
         author = USER if all(each.line.author == USER for each in named) else AGENT
         spans = tuple(dict.fromkeys(each.view.span(each.line) for each in reversed(named)))
         at = max(each.view.date for each in named)
@@ -194,5 +194,5 @@ def _is_supported(text: str, ground: Ground) -> bool:
 def _is_named(subject: str, claim: str, ground: Ground) -> bool:
     """Return whether *claim* names its *subject*, half of whose words the lines of *ground* hold."""
     terms = content_terms(subject)
-    is_short = len(subject) <= limits.LONGEST_FACT // 3 and not unfounded(subject, ground.said)
+    is_short = len(subject) <= LONGEST_CLAIM // 3 and not unfounded(subject, ground.said)
     return is_short and bool(words(subject) & words(claim)) and 2 * sum(map(ground.has, terms)) >= len(terms)

@@ -21,11 +21,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from memtool.consolidate import limits
 from memtool.consolidate.proposals import ARROW, HALF, NEARLY_ALL, Fate, Judged, Proposal, fact_of, quotation
 from memtool.consolidate.week import Week
 from memtool.errors import MemtoolError
 from memtool.memory.fact_book import FactBook, Span, hashes_by_session, missing_spans, root_of
+from memtool.memory.limits import LONGEST_CLAIM
 from memtool.text.languages import labels, mentioned, pattern_of, starts_with
 from memtool.text.lines import one_line, width
 from memtool.text.near_duplicates import Claim, contradicts, is_same, letters, statement
@@ -58,8 +58,8 @@ def fault_of(proposal: Proposal, redact: Callable[[str], str]) -> str:
 
 def _faults(proposal: Proposal, redact: Callable[[str], str]) -> Iterator[str]:
     text = proposal.text
-    if text != one_line(text) or len(text) > limits.LONGEST_FACT:
-        yield f"it is not one claim of at most {limits.LONGEST_FACT} characters"
+    if text != one_line(text) or len(text) > LONGEST_CLAIM:
+        yield f"it is not one claim of at most {LONGEST_CLAIM} characters"
     if width(text) < 12:
         yield "it says too little"
     asked, arrow, _ = text.partition(ARROW)

@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from memtool.errors import BrokenVaultFile, NoteNotFound, UsageError
+from memtool.memory.limits import LONGEST_CLAIM
 from memtool.text.frontmatter import quoted, set_field, set_list
 from memtool.text.lines import one_line
 from memtool.text.near_duplicates import letters
@@ -115,7 +116,7 @@ def files_of(work: Workspace, name: str, items: Iterable[Item], project: str = "
                 continue
         elif isinstance(item, Document):
             ref, text = f"{area_folder(owner)}/knowledge/{item.path}", _document(name, item)
-        elif len(item.fact) > 300 or "\n" in item.fact:  # what is longer, or has several lines, becomes a note
+        elif len(item.fact) > LONGEST_CLAIM or "\n" in item.fact:  # it becomes a note
             ref, text = _note(name, item, owner, files)
         else:
             fact = _fact(name, item)

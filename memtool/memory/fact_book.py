@@ -283,9 +283,11 @@ def verify(work: Workspace, book: FactBook | None = None) -> list[FactFinding]:
     found = [FactFinding(BROKEN, ref, "", sentence) for ref, sentence in book.broken.items()]
     for ref, file in book.files.items():
         found += _faults(ref, file)
-    found += [*_double_ids(book), *_chains(book), *_rivals(book)]
-    found += [finding for stored in book for finding in _state(work, stored)]
-    found += _evidence(work, book)
+    counts = Counter(stored.fact.id for stored in book if stored.fact.id)
+    for stored in book:
+        if (count := counts[stored.fact.id]) > 1:
+            found.append(_finding(DOUBLE_ID, stored, f"{count} facts have this id, so none of them can be changed"))
+    found += [*_chains(book), *_rivals(book), *_states(work, [one for one in book if one.fact.status == "active"])]
     order = [*book.broken, *book.files]
     return sorted(found, key=lambda finding: (order.index(finding.ref), finding.line))
 
@@ -301,14 +303,6 @@ def _faults(ref: str, file: FactFile) -> Iterator[FactFinding]:
         where = re.match(r" line (\d+): |: ", rest := sentence.removeprefix(f"'{ref}'"))
         line = int(where[1] or 0) if where else 0
         yield FactFinding(BROKEN, ref, ids.get(line, ""), rest[where.end() :] if where else sentence, line)
-
-
-def _double_ids(book: FactBook) -> Iterator[FactFinding]:
-    counts = Counter(stored.fact.id for stored in book if stored.fact.id)
-    for stored in book:
-        if counts[stored.fact.id] > 1:
-            sentence = f"{counts[stored.fact.id]} facts have this id, so none of them can be changed"
-            yield _finding(DOUBLE_ID, stored, sentence)
 
 
 def _chains(book: FactBook) -> Iterator[FactFinding]:
@@ -353,22 +347,17 @@ def _rivals(book: FactBook) -> Iterator[FactFinding]:
         yield FactFinding(CONTRADICTION, ref, "", "it holds so many alike facts that not all of them were compared")
 
 
-def _state(work: Workspace, stored: StoredFact) -> Iterator[FactFinding]:
-    fact = stored.fact
-    if fact.status != "active":
-        return
-    if is_past(fact.expires, work.now()):
-        yield _finding(EXPIRED, stored, f"it was over on {fact.expires[:10]}")
-    for sentence in moved_anchors(work.vault, fact, stored.project, work.language):
-        yield _finding(ANCHOR, stored, sentence)
-    if fact.review:
-        yield _finding(REVIEW, stored, f"it is to be looked at again: {fact.review}")
-
-
-def _evidence(work: Workspace, book: FactBook) -> Iterator[FactFinding]:
-    active = [stored for stored in book if stored.fact.status == "active"]
+def _states(work: Workspace, active: Sequence[StoredFact]) -> Iterator[FactFinding]:
+    """Give what is to be looked at in facts that hold: their day, their files, their evidence."""
     notes = hashes_by_session(work.vault, {session_of_span(span) for stored in active for span in stored.fact.spans})
     for stored in active:
-        if missing := missing_spans(stored.fact.spans, notes):
+        fact = stored.fact
+        if is_past(fact.expires, work.now()):
+            yield _finding(EXPIRED, stored, f"it was over on {fact.expires[:10]}")
+        for sentence in moved_anchors(work.vault, fact, stored.project, work.language):
+            yield _finding(ANCHOR, stored, sentence)
+        if fact.review:
+            yield _finding(REVIEW, stored, f"it is to be looked at again: {fact.review}")
+        if missing := missing_spans(fact.spans, notes):
             sentence = f"the words of its evidence are no longer in {', '.join(missing)}"
             yield _finding(EVIDENCE, stored, sentence)

@@ -3,6 +3,7 @@
 VERSION = 8  # hexadecimal digits of a hash; another one is never longer
 LARGEST_ANCHOR = 16 << 20  # bytes; a larger file is not hashed
 LONGEST_FACT = 2_000  # characters; a longer text is a note
+LONGEST_CLAIM = 300  # characters of a fact that is distilled from sessions, or imported
 TODO = 500  # characters of an open item
 FILES_AT_ONCE = 300  # new or changed files that are read before an answer; the others are read in the background
 LOGGED_EVENTS = 20_000

@@ -24,7 +24,7 @@ from memtool.text.lines import brief
 from memtool.text.near_duplicates import is_same, letters, statement
 from memtool.vault.facts import Fact, add, new_fact_id, supersede, supersede_by, update_facts
 from memtool.vault.files import hash_of, replace
-from memtool.vault.layout import FACTS_FILE, area_folder, project_of
+from memtool.vault.layout import FACTS_FILE, area_folder, project_of, projects_of
 from memtool.vault.memory import (
     AGENT,
     FACT,
@@ -62,7 +62,6 @@ def remember(work: Workspace, memory: NewMemory) -> MemoryChange:
     Raises:
         AlreadyKnown: something says the same; nothing was written.
         UsageError: it cannot be written as it is.
-        MemtoolError: the vault cannot be read or written.
     """
     memory = prepared(work, memory)
     project, notices = _project(work, memory)
@@ -106,12 +105,9 @@ def _project(work: Workspace, memory: NewMemory) -> tuple[str, list[str]]:
         return work.project(), []
     if not memory.project:
         return "", []
-    known: list[str] = []
-    with suppress(OSError):
-        known = sorted(os.listdir(work.vault.path("areas/projects")))  # noqa: PTH208
-    same = [name for name in known if is_same_name(name, memory.project)]
-    if memory.project in known or same:
-        return (memory.project if memory.project in known else same[0]), []
+    same = [name for name in projects_of(work.vault) if is_same_name(name, memory.project)]
+    if same:
+        return (memory.project if memory.project in same else same[0]), []
     name = area_name(memory.project)
     if not is_same_name(name, memory.project):
         hint = f"Try '{name}'." if name else "Use letters and digits."
