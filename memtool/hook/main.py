@@ -186,9 +186,20 @@ def act(name: str, fields: Mapping[str, Any], options: Options, environ: Mapping
         report(name, "memtool does not know this event", options.vault, environ)
         return ""
     event, actions = _event_of(name, fields, options, environ)
-    answers = [answer for action in actions if (answer := _run(action, event, options))]
-    text = next((answer.text for answer in answers if answer.text), "")
-    return _rendered(name, Reply(text, "\n".join(filter(None, (answer.notice for answer in answers)))), event.client)
+    text, notices = "", list[str]()
+    for action in actions:
+        module, _, function = action.partition(":")
+        try:
+            run_action: Action = getattr(import_module(module), function)
+            reply = run_action(event) or Reply()
+        except Exception as error:  # noqa: BLE001
+            from memtool.hook.problems import report
+
+            report(name, error, options.vault, environ)
+        else:
+            text = text or reply.text
+            notices += filter(None, [reply.notice])
+    return _rendered(name, text, "\n".join(notices), event.client) if text or notices else ""
 
 
 def _event_of(
@@ -230,28 +241,18 @@ def _with_own_transcript(
     return {**fields, "transcript_path": str(path)}, (_KEEP, *actions)
 
 
-def _run(action: str, event: ClientEvent, options: Options) -> Reply | None:
-    module, _, function = action.partition(":")
-    try:
-        run: Action = getattr(import_module(module), function)
-        return run(event)
-    except Exception as error:  # noqa: BLE001
-        from memtool.hook.problems import report
-
-        report(event.name, error, options.vault, event.work.environ)
-        return None
-
-
-def _rendered(name: str, reply: Reply, client: str) -> str:
-    """Return *reply* in the form in which the client gives it to its model; before a compaction, to its summariser."""
+def _rendered(name: str, text: str, notice: str, client: str) -> str:
+    """Return an answer as the client passes it to its model; before a compaction, to its summariser."""
     if client:
         from memtool.hook.translation import answered
 
-        return answered(client, name, reply.text, reply.notice)
-    if not (reply.text or reply.notice) or name not in _AS_JSON:
-        return reply.text
+        return answered(client, name, text, notice)
+    return json_answer(name, text, notice) if name in _AS_JSON else text
+
+
+def json_answer(name: str, text: str, notice: str) -> str:
+    """Return an answer at the event *name* as Claude Code reads it."""
     import json
 
-    notice = {"systemMessage": reply.notice} if reply.notice else {}
-    context = {"hookSpecificOutput": {"hookEventName": name, "additionalContext": reply.text}} if reply.text else {}
-    return json.dumps({**notice, **context})
+    context = {"hookSpecificOutput": {"hookEventName": name, "additionalContext": text}} if text else {}
+    return json.dumps({**({"systemMessage": notice} if notice else {}), **context})

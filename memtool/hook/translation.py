@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from memtool.clients import CLIENTS, Client
+from memtool.hook.main import json_answer
 
 _OF_HOOKS = "<hook_context>"  # Gemini puts it into the prompt, for the hooks that follow
 
@@ -43,13 +44,12 @@ def answered(client: str, event: str, text: str, notice: str) -> str:
     known = CLIENTS[client]
     if event not in known.hears or not (text or notice):
         return ""
-    import json
-
     if known.answer:
+        import json
+
         return json.dumps({known.answer: text}) if text else ""
     name = next((its for its, ours in known.events.items() if ours == event), event)
-    context = {"hookSpecificOutput": {"hookEventName": name, "additionalContext": text}} if text else {}
-    return json.dumps({**({"systemMessage": notice} if notice else {}), **context})
+    return json_answer(name, text, notice)
 
 
 def _workspace(event: Mapping[str, Any]) -> str:
