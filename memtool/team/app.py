@@ -36,7 +36,7 @@ from memtool.web.app import add_errors
 from memtool.web.calls import Body, Limit, Name, Words, example
 from memtool.web.gate import HEALTH
 from memtool.web.life import READY, STARTING, Life
-from memtool.web.request_search import SearchAsked, Searched, answer_fields, memory_fields, search_vault
+from memtool.web.request_search import SearchAsked, answer_fields, memory_fields, search_vault
 from memtool.workspace import Workspace
 
 _DESCRIPTION = (
@@ -179,7 +179,7 @@ def found_in_all(service: TeamService, asked: SearchAsked) -> dict[str, Any]:
         found = search_vault(service.common_workspace(names), asked, several.use)
         found = found._replace(notices=(*found.notices, *several.notices))
         hits = [_apart(hit) for hit in found.hits]
-    return answer_fields(asked, found, _counted(service, found, hits))
+    return answer_fields(asked, found, _counted(service, hits))
 
 
 def recalled(service: TeamService, asked: RecallAsked) -> dict[str, Any]:
@@ -251,7 +251,7 @@ def _ranked_fields(one: Found) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _counted(service: TeamService, found: Searched, hits: Sequence[tuple[str, Found]]) -> list[dict[str, Any]]:
+def _counted(service: TeamService, hits: Sequence[tuple[str, Found]]) -> list[dict[str, Any]]:
     """Return the fields of *hits*, each with its vault, and count each as used once more."""
     uses: dict[str, dict[str, int]] = {}
     for name in dict.fromkeys(name for name, _ in hits):
@@ -259,5 +259,4 @@ def _counted(service: TeamService, found: Searched, hits: Sequence[tuple[str, Fo
         uses[name] = uses_of(work, own)
         count_uses(work.index_folder, (hit.memory.key for hit in own))
     today = service.clock().date()
-    pairs = zip(hits, found.similarity, strict=True)
-    return [{"vault": name, **memory_fields(hit, like, uses[name], today)} for (name, hit), like in pairs]
+    return [{"vault": name, **memory_fields(hit, uses[name], today)} for name, hit in hits]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from datetime import date
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -43,10 +43,9 @@ class SearchAsked(Body):
 
 
 class Searched(NamedTuple):
-    """The hits of a search, best first, with the likeness of each to the query, from 0 to 1."""
+    """The hits of a search, best first; the `similarity` of each to the query, from 0 to 1, is in its `why`."""
 
     hits: tuple[Found, ...]
-    similarity: tuple[float, ...]
     mode: str
     notices: tuple[str, ...]
     took: float
@@ -106,41 +105,34 @@ def search_vault(
             some, sources = memories(hits)[: asked.limit], wanted.transcripts != "no"
             answers = answers_of(index.place.vault, index.db, text, some, IN_FIELDS, is_first=False, sources=sources)
             hits = tuple(hit._replace(shown="\n".join(labelled(hit.statements))) for hit in answers)
-        return Searched(hits, tuple(_likeness(hits)), found.mode, found.all_notices, 0.0)
+        best = max((hit.score for hit in hits), default=0.0) or 1.0
+        like = (hit._replace(why={**hit.why, "similarity": _similarity(hit, best)}) for hit in hits)
+        kept = tuple(hit for hit in like if hit.why["similarity"] >= asked.min_similarity)
+        return Searched(kept, found.mode, found.all_notices, 0.0)
 
     found = use(look) if use else use_ready(work, look)
-    kept = [(hit, like) for hit, like in zip(found.hits, found.similarity, strict=True) if like >= asked.min_similarity]
-    return found._replace(
-        hits=tuple(hit for hit, _ in kept),
-        similarity=tuple(like for _, like in kept),
-        took=time.perf_counter() - started,
-    )
+    return found._replace(took=time.perf_counter() - started)
 
 
 def found_fields(work: Workspace, asked: SearchAsked, found: Searched) -> dict[str, Any]:
     """Return the hits as the answer to a request."""
     uses, today = uses_of(work, found.hits), work.now().date()
-    pairs = zip(found.hits, found.similarity, strict=True)
-    return answer_fields(asked, found, [memory_fields(hit, like, uses, today) for hit, like in pairs])
+    return answer_fields(asked, found, [memory_fields(hit, uses, today) for hit in found.hits])
 
 
 def answer_fields(asked: SearchAsked, found: Searched, memories: list[dict[str, Any]]) -> dict[str, Any]:
     """Return the answer to a request with *memories*."""
-    return {
-        "query": asked.query,
-        "mode": found.mode,
-        "memories": memories,
-        "took_ms": round(found.took * 1000, 1),
-        "notices": list(found.notices),
-    }
+    took = round(found.took * 1000, 1)
+    fields = {"query": asked.query, "mode": found.mode, "memories": memories}
+    return {**fields, "took_ms": took, "notices": list(found.notices)}
 
 
-def memory_fields(hit: Found, like: float, uses: Mapping[str, int], today: date) -> dict[str, Any]:
-    """Return a hit as a result, with its similarity *like* to the query."""
-    memory = hit.memory
+def memory_fields(hit: Found, uses: Mapping[str, int], today: date) -> dict[str, Any]:
+    """Return a hit of `search_vault` as a result."""
+    memory, similarity = hit.memory, hit.why["similarity"]
     age = (today - date.fromisoformat(memory.date)).days if memory.date else None
-    score = weighed(like, memory.category, age_days=age, uses=uses.get(memory.id, 0))
-    return hit_fields(hit, uses) | {"similarity": round(like, 4), "score": round(score, 4)}
+    score = weighed(similarity, memory.category, age_days=age, uses=uses.get(memory.id, 0))
+    return hit_fields(hit, uses) | {"similarity": round(similarity, 4), "score": round(score, 4)}
 
 
 def hit_fields(hit: Found, uses: Mapping[str, int]) -> dict[str, Any]:
@@ -155,11 +147,7 @@ def hit_fields(hit: Found, uses: Mapping[str, int]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _likeness(hits: Sequence[Found]) -> list[float]:
-    """Return for each hit the cosine of its vector; without a vector, its share of the best score."""
-    best = max((hit.score for hit in hits), default=0.0) or 1.0
-    shares = (hit.score / best for hit in hits)
-    vectors = (hit.why.get("vector", {}).get("score") for hit in hits)
-    return [
-        min(1.0, max(0.0, share if vector is None else vector)) for share, vector in zip(shares, vectors, strict=True)
-    ]
+def _similarity(hit: Found, best: float) -> float:
+    """Return the cosine of the vector of *hit*; without a vector, its share of the *best* score."""
+    cosine = hit.why.get("vector", {}).get("score")
+    return min(1.0, max(0.0, hit.score / best if cosine is None else cosine))
