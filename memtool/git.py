@@ -17,19 +17,19 @@ _FOREIGN = (
     "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_NAMESPACE",
     "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_PREFIX", "GIT_CONFIG",
 )  # fmt: skip
-# A partial clone fetches what it lacks, by whatever program its settings name: nothing is fetched, by no protocol.
+# A partial clone fetches what it lacks, by any program that its settings name: fetching is disabled for every protocol.
 _OWN = {
     "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_LITERAL_PATHSPECS": "1", "LC_ALL": "C",
     "GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "none",
 }  # fmt: skip
-# A repository may name programs to run, or be hidden among the files of another. None of these has a part in what
-# memtool asks of git; a clean filter has (git-crypt, LFS): see `memtool.history.commits`.
+# A repository may name programs to run, or be hidden among the files of another. memtool needs none of
+# these; it does need clean filters (git-crypt, LFS): see `memtool.history.commits`.
 _NO_PROGRAMS = (
     "-c", f"core.hooksPath={os.devnull}", "-c", "core.fsmonitor=false", "-c", "commit.gpgSign=false",
     "-c", "rerere.enabled=false", "-c", "safe.bareRepository=explicit",
 )  # fmt: skip
 FROM_STDIN = ("--pathspec-from-file=-", "--pathspec-file-nul")  # options that go with *paths*
-_LOCKED = "Another git is at work, or one was killed: `memtool doctor --fix` removes a lock that is an hour old."
+_LOCKED = "Another git is at work, or one was killed: `memtool doctor --fix` removes a lock that is older than an hour."
 
 
 class GitAnswer(NamedTuple):
@@ -107,7 +107,7 @@ def tell(
     """Run `git ARGS` in *folder* and return its output.
 
     Raises:
-        HistoryFailed: git is missing, or refused; its own first sentence is quoted.
+        HistoryFailed: git is missing, or refused; its own first line is quoted.
     """
     answer = ask(folder, *args, paths=paths, stdin=stdin, timeout=timeout, variables=variables)
     if answer.code != 0:
@@ -143,7 +143,7 @@ def setting_of(folder: Path, name: str) -> str:
 
 
 def refused(folder: Path, answer: GitAnswer) -> HistoryFailed:
-    """Return the error for an *answer* that is no success; git's own first sentence is in it."""
-    said = (answer.err.strip() or answer.out.strip() or f"exit code {answer.code}").splitlines()[0]
-    hint = _LOCKED if ".lock': File exists" in said else None
-    return HistoryFailed(f"git refused in '{folder}': {said.rstrip('.')}", hint=hint)
+    """Return the error for an *answer* that is no success; git's own first line is in it."""
+    line = (answer.err.strip() or answer.out.strip() or f"exit code {answer.code}").splitlines()[0]
+    hint = _LOCKED if ".lock': File exists" in line else None
+    return HistoryFailed(f"git refused in '{folder}': {line.rstrip('.')}", hint=hint)

@@ -92,8 +92,8 @@ def post_json(
     raise AssertionError  # the loop returns or raises
 
 
-def refusal(to: Endpoint, status: int, said: str, retry_after: str = "") -> ProviderFailed:
-    """Return the error for an answer with *status*, in which the provider *said* why."""
+def refusal(to: Endpoint, status: int, reason: str, retry_after: str = "") -> ProviderFailed:
+    """Return the error for an answer with *status*, for which the provider gives *reason*."""
     if status in (401, 403):
         return ProviderFailed(f"{to.host} refuses the key ({status})", hint="Check the key and its variable.")
     if 300 <= status < 400:
@@ -101,7 +101,7 @@ def refusal(to: Endpoint, status: int, said: str, retry_after: str = "") -> Prov
             f"{to.host} redirects to another address ({status}), which memtool does not follow",
             hint="Set the base URL to the final address, if you trust it.",
         )
-    sentence = f"{to.host} answered {status}: {_shown(said, to)}"
+    sentence = f"{to.host} answered {status}: {_shown(reason, to)}"
     if status in (408, 429) or status >= 500:
         return Unavailable(sentence, _seconds(retry_after))
     return ProviderFailed(sentence, hint="Check the base URL and the name of the model.")
@@ -146,7 +146,7 @@ def _ask(to: Endpoint, question: Mapping[str, object], timeout: float, max_bytes
             body = _read(response, deadline, max_bytes)
     except urllib.error.HTTPError as error:
         with error:
-            raise refusal(to, error.code, _said(error), error.headers.get("Retry-After", "")) from None
+            raise refusal(to, error.code, _reason_in(error), error.headers.get("Retry-After", "")) from None
     except (OSError, HTTPException, ValueError) as error:  # the last: a host name that is too long, an odd proxy
         raise unreachable(to, error) from None
     try:
@@ -169,7 +169,7 @@ def _read(response: HTTPResponse, deadline: float, max_bytes: int) -> bytes:
     return bytes(body)
 
 
-def _said(error: urllib.error.HTTPError) -> str:
+def _reason_in(error: urllib.error.HTTPError) -> str:
     try:
         text = error.read(_BLOCK).decode("utf-8", "replace")
         words = json.loads(text)["error"]

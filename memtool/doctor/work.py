@@ -116,7 +116,7 @@ def service_checks(work: Workspace) -> Iterator[Check]:
     try:
         place = service_place(work.cache, work.vault.root)
     except MemtoolError:
-        return  # the check of the index has said it
+        return  # the check of the index reports it
     if not is_at_work(place):
         return
     asked = (ask_again(place, {"ask": "status"}, patience=1.0) for _ in range(2))  # the machine may be busy

@@ -26,5 +26,5 @@ async def tools_of(command: Sequence[str]) -> list[str]:
 if __name__ == "__main__":
     try:
         sys.stdout.write(json.dumps({"tools": asyncio.run(tools_of(sys.argv[1:]))}))
-    except Exception:  # noqa: BLE001  (what the server itself has said on stderr is of more use)
+    except Exception:  # noqa: BLE001  (the doctor shows what the server itself wrote to stderr)
         sys.exit(1)

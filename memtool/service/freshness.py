@@ -1,8 +1,8 @@
 """The watch over a vault, which vouches that an index holds all that its vault holds, so that others skip the walk.
 
-It vouches for what it looked at itself: the folders are watched first, then the index is brought up to date, and when
-that finds nothing to do, and nobody else wrote the index meanwhile, the two are alike. From then on an event of the
-folders or a commit to the index ends it, and the next question begins it anew.
+It vouches for what it looked at itself: the folders are watched first, then the index is brought up to date. If that
+finds nothing to do, and no other process wrote the index meanwhile, the two are alike. An event of the folders or a
+commit to the index ends it, and the next request begins it anew.
 """
 
 from __future__ import annotations
@@ -76,12 +76,12 @@ class Watcher:
         """Bring the index up to date; return whether there was nothing to do, so that it can be vouched for.
 
         Raises:
-            MemtoolError, OSError, sqlite3.Error: nobody can vouch for this vault.
+            MemtoolError, OSError, sqlite3.Error: changes of this vault might be missed.
         """
         work = self._open_workspace(None)
         place = place_of(work)._replace(services=None)
         if not place.keeper.keeps_files:
-            raise MemtoolError("others write an index on a server, too, and its readers ask nobody else")
+            raise MemtoolError("other machines write an index on a server, too, so it is not vouched for")
         path = generations.current(place.generations)
         with self._lock:
             self._vouched = None

@@ -82,7 +82,7 @@ class Listener:
         self,
         place: ServicePlace,
         answer: Answer,
-        address: Address = Address(),  # noqa: B008  (a value that nobody changes)
+        address: Address = Address(),  # noqa: B008  (it cannot change)
         end: Callable[[], None] | None = None,
     ) -> None:
         self._place = place

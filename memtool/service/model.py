@@ -141,7 +141,7 @@ def _numbers(value: object) -> Sequence[int]:
 
 
 class Warm:
-    """The vectors of a vault and the model that made them. It follows the index and the store when told to."""
+    """The vectors of a vault and the model that made them. `follow` reads both anew."""
 
     def __init__(self, embedder: Embedder) -> None:
         self.embedder = embedder

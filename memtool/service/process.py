@@ -1,6 +1,7 @@
 """The process of a vault: one lock, one socket, and the parts that are switched on.
 
-`hold_model` is a process with the model alone, which the start of a session begins and which ends when nobody asks.
+`hold_model` is a process with the model alone; the start of a session starts it, and it ends after a time without
+requests.
 `parts_beside` are the parts of a process that also serves HTTP (`memtool.web.server`).
 """
 
@@ -131,6 +132,6 @@ def parts_beside(
         try:
             yield listener.address
         finally:
-            watcher.end()  # nobody waits for it: a search that asks meanwhile walks
+            watcher.end()  # without waiting: a search that asks meanwhile walks
             part.ending.set()
             threads[1].join(limits.MODEL_END)

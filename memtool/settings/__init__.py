@@ -82,7 +82,7 @@ class Settings(NamedTuple):
 
 
 def find_vault_path(named: str | None, environ: Mapping[str, str], cwd: Path) -> tuple[Path, str]:
-    """Return the path of the vault and who said so.
+    """Return the path of the vault, and the option, variable or file that names it.
 
     `--vault`, else `MEMTOOL_VAULT`, else the nearest folder upwards with a `memtool.toml`, else the user's settings,
     else `~/memory`. Nothing is checked here: see `memtool.vault.layout.open_vault`.
@@ -278,13 +278,13 @@ def _plain_toml(text: str) -> dict[str, Any] | None:
     """Parse *text* without the slow import of tomllib if it only sets `format`, as most vaults' files do; else None."""
     found: dict[str, Any] = {}
     for line in text.split("\n"):
-        said = line.partition("#")[0].strip()
-        name, _, number = said.partition(" = ")
-        if said.startswith("[") and said[1:-1].isalpha() and said.endswith("]") and said[1:-1] not in found:
-            found[said[1:-1]] = {}
+        plain = line.partition("#")[0].strip()
+        name, _, number = plain.partition(" = ")
+        if plain.startswith("[") and plain[1:-1].isalpha() and plain.endswith("]") and plain[1:-1] not in found:
+            found[plain[1:-1]] = {}
         elif name == "format" and number.isascii() and number.isdigit() and number[0] != "0" and not found:
             found[name] = int(number)
-        elif said:
+        elif plain:
             return None
     return found
 

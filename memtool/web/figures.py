@@ -122,8 +122,8 @@ def given_in(work: Workspace, week: Week) -> GivenInWeek:
     def most(index: Index) -> Iterator[GivenAgain]:
         for (fact_id, ref, text), count in times.most_common(6):
             fact = find_fact(index.db, fact_id) if fact_id else None
-            said = fact.text.split("\n", 1)[0] if fact else text or ref
-            yield GivenAgain(said, fact_id if fact else ref, count)
+            shown = fact.text.split("\n", 1)[0] if fact else text or ref
+            yield GivenAgain(shown, fact_id if fact else ref, count)
 
     given = use_index(place_of(work)._replace(is_followed=True), lambda index: tuple(most(index))) if times else ()
     columns = columns_of(list(counts.items()), GIVEN)

@@ -110,7 +110,7 @@ def _templates() -> Environment:
     )  # fmt: skip
     found.filters["path"] = quote
     found.filters["day"] = _day
-    found.filters["said"] = lambda sentence, language: _coded(in_language(sentence, language))
+    found.filters["translated"] = lambda sentence, language: _coded(in_language(sentence, language))
     found.filters["coded"] = _coded
     return found
 

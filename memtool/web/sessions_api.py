@@ -160,9 +160,9 @@ def prompts(work: Workspace) -> Iterator[Prompt]:
     """Give the prompts of sessions over HTTP, and those of the client's own list."""
     for path in sorted(heard_folder(work.vault).glob("*.jsonl"), key=_changed_at)[-500:]:
         for record in _records(path):
-            if said := _typed(record):
+            if typed := _typed(record):
                 session, at, folder = (str(record.get(name, "")) for name in ("sessionId", "timestamp", "cwd"))
-                yield Prompt(session, at, folder, said)
+                yield Prompt(session, at, folder, typed)
     for entry in _records(work.claude_folder / "history.jsonl"):
         text, milliseconds = entry.get("display"), entry.get("timestamp")
         if isinstance(text, str) and isinstance(milliseconds, int | float) and text[:1] not in ("/", "!"):

@@ -1,7 +1,7 @@
-"""What one turn of a session took: its tokens and files, from the client's own transcript.
+"""The tokens and the files of each turn of a session, from the client's own transcript.
 
-The transcript repeats the usage of a message in each of its records. What a model reads again from its cache is no
-discovery and is not counted.
+The transcript repeats the usage of a message in each of its records. Tokens that a model reads again from its cache
+are not counted.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def figures_of_statement(work: Workspace, ref: str, asked: str, statement: str) 
     turns = _turns(work, ref)
     if asked:
         return next((turn for turn in turns if wanted and wanted in turn.prompt), TurnFigures())
-    # Fewer than eight letters are often said twice.
+    # Fewer than eight letters often occur in several turns.
     found = [turn for turn in turns if len(wanted) >= 8 and (wanted in turn.answer or wanted in turn.prompt)]
     return found[0] if len(found) == 1 else TurnFigures()
 
