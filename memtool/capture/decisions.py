@@ -176,7 +176,7 @@ def _answer(typed: str, message: str, *, decides: bool) -> str:
         return ""
     if options := taken(typed, message):
         told = "; ".join(f"{label} = {text}" if len(options) > 1 else text for label, text in options.items())
-        return f"“{shortened(typed, _WIDEST_ANSWER)}” → {told}"
+        return f"“{shortened(typed.rstrip(' :：'), _WIDEST_ANSWER)}” → {told}"
     if offered(message) and starts_with("consent", first) and _weight(typed) >= _TELLING:
         return f"“{typed}”" if width(typed) <= _WIDEST_ANSWER and not decides else ""  # one of them in their own words
     asked = _asked(typed, first, message, decides=decides) if width(typed) <= _WIDEST_ANSWER else ""

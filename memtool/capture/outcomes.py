@@ -23,11 +23,15 @@ from memtool.text.tokens import is_stop_word
 from memtool.vault.memory import FINDING
 
 _WIDEST, _WIDEST_LIST = 240, 400  # columns of a sentence, of a list
-_SHORTEST = 44  # columns of a statement that names nothing
+_SHORTEST = 48  # columns of a statement that names nothing
 _SHORT_REPORT, _BEFORE = 220, 4  # columns of a last message that leaves it to one of the messages before to explain
 CLOSING = 4  # statements at the end of a message, among them its question
 _SAME = 0.7  # of the words of a statement that another one has
 _NAMES = re.compile(r"\d|[a-z][A-Z]|\w_\w|\w\(\)|\w/\w|[A-Za-z]\.[a-z]|--\w|[A-Z]{2}")
+_DETAIL = re.compile(r" [-–—] |: (?=\w+ = )|(?<=\w)[.。] ")  # behind the head of an item
+_SPEAKER = re.compile(r"^(?:I|We)(?:'ve| have)? (?:\w+ly )?(?=\w+ed\b)")
+_INSTRUCTS = re.compile(r"(?:Step \d|Try|Run|Restart|Give|Compare|To \w+|How to)\b|请")  # the user
+_IF = re.compile(r"If\b|如果")  # a list of what may be
 _HASH = re.compile(r"\b[0-9a-f]{7,40}\b")
 _ASKING, _COLONS = ("?", "？"), (":", "：")
 
@@ -85,8 +89,8 @@ def changed(turn: Turn) -> bool:
 
 def is_closed(turn: Turn) -> bool:
     """Return whether the last message of *turn* does not end in what the agent is about to do."""
-    said = statements(result_of(turn))
-    return not (said and said[-1].text.endswith(_COLONS) and begins_with("announcement", said[-1].text))
+    last = result_of(turn).rstrip().rpartition("\n")[2]
+    return not (last.endswith(_COLONS) and begins_with("announcement", last))
 
 
 def gone_in(turns: Sequence[Turn]) -> frozenset[int]:
@@ -103,6 +107,7 @@ def gone_in(turns: Sequence[Turn]) -> frozenset[int]:
         admits = any(starts_with("admission", message) for message in (*after.messages[:3], after.said))
         is_stopped = after.refused and not contradicts(after.typed)
         is_wrong = (admits or is_doubted(turns, at)) and (is_redone or not (files or is_stopped))
+        is_wrong = is_wrong or (after.refused and bool(files))  # what it says last was said on the way
         if is_wrong or (at + 1 in found and goes_on(after)):
             found.add(at)
     return frozenset(found)
@@ -136,7 +141,7 @@ def _outcomes(turns: Sequence[Turn], at: int) -> Iterator[TurnOutcome]:
     hashes = _HASH.findall(turn.said)
     for commit in (commit for commit in turn.commits if not gives_order(commit)):
         yield TurnOutcome(f"{commit.rstrip('.')} ({hashes[0]})" if len(hashes) == 1 else commit, at + 1, role)
-    for each in islice(_pieces(told), 2 if is_doubted(turns, at) and not is_past else None):
+    for each in islice(_pieces(told), 2 if is_past or is_doubted(turns, at) else None):
         if has_options and each.is_listed:
             return
         is_taken_up = (
@@ -155,23 +160,38 @@ def _pieces(told: Sequence[Statement]) -> Iterator[TurnOutcome]:
     }
     for _, group in groupby(told, key=lambda each: (each.is_listed, each.lead if each.is_listed else each)):
         items = [each for each in group if each.text not in shown and not _says_nothing(each)]
-        if not items:
-            continue
-        lead = _lead(items[0])
-        line = f"{lead}: {items[0].text}" if lead else items[0].text
-        for each in items[1:]:
-            if width(line + each.text) > _WIDEST_LIST:
-                line += " …" if line.endswith(_COLONS) else "; …"
-                break
-            line = f"{line} {each.text}" if line.endswith(_COLONS) else f"{line.rstrip('.。')}; {each.text}"
-        yield TurnOutcome(line.rstrip(" :："), 0, is_listed=items[0].is_listed)
+        if items:
+            lead, texts = _lead(items[0]), [each.text if each.is_listed else bare(each.text) for each in items]
+            full = _joined(lead, texts)
+            line = full if not full.endswith("…") else _joined(lead, [_DETAIL.split(text, 1)[0] for text in texts])
+            yield TurnOutcome(line, 0, is_listed=items[0].is_listed)
+
+
+def bare(text: str) -> str:
+    """Return the sentence *text* without its speaker: "I've moved …" is "Moved …"."""
+    told = _SPEAKER.sub("", text)
+    return told if told == text else told[:1].upper() + told[1:]
+
+
+def _joined(lead: str, texts: Sequence[str]) -> str:
+    """Return the list of *texts* below the line *lead* on one line; it ends in an ellipsis where there is no room."""
+    line = f"{lead}: {texts[0]}" if lead else texts[0]
+    for text in texts[1:]:
+        if width(line + text) > _WIDEST_LIST:
+            return f"{line.rstrip(' :：')} …" if line.endswith(_COLONS) else f"{line}; …"
+        line = f"{line} {text}" if line.endswith(_COLONS) else f"{line.rstrip('.。')}; {text}"
+    return line.rstrip(" :：")
 
 
 def _says_nothing(each: Statement) -> bool:
     text = each.text
-    if begins_with("announcement", text) or text.startswith(("...", "…")):
+    is_offer = starts_with("admission", text)
+    is_offer = is_offer or any(
+        begins_with("announcement", part) or _INSTRUCTS.match(part) for part in (text, each.lead)
+    )
+    if is_offer or _IF.match(each.lead) or text.startswith(("...", "…")) or is_question(text):
         return True
-    if is_question(text) or gives_order(f"{each.lead}: {text}") or begins_with("announcement", each.lead):
+    if gives_order(f"{each.lead}: {text}"):
         return True
     # a Chinese text says more in as many columns
     is_short = width(text) < (_SHORTEST if text.isascii() else _SHORTEST // 2)
@@ -186,6 +206,11 @@ def _lead(each: Statement) -> str:
     return lead if is_name and not words(lead) <= words(each.text) else ""
 
 
+def _hangs(text: str) -> bool:
+    """Return whether *text* goes on with the sentence before it: "This means …"."""
+    return leads("deictic", text) and not text.startswith(("Now", "现在"))
+
+
 def best_of(
     outcomes: Sequence[Sequence[TurnOutcome]], room: int, sizes: Sequence[int], known: Sequence[str] = ()
 ) -> list[TurnOutcome]:
@@ -197,15 +222,20 @@ def best_of(
     order = sorted(range(len(outcomes)), key=lambda at: (at != last, -sizes[at], -at))
     quota = [3 if at in (last, sizes.index(max(sizes))) else 1 for at in range(len(outcomes))]
     said, taken = [words(text) for text in known], list[TurnOutcome]()
+    begun = set[int]()  # the turns of which something is told
     left = {at: list(outcomes[at]) for at in order if outcomes[at]}
     while left:
         for at in list(left):
             for each in left[at][: quota[at]]:
+                is_known = is_said(words(each.text), said, _SAME)
                 widest = min(room, _WIDEST_LIST if each.is_listed else _WIDEST)
-                if width(each.text) <= widest and not is_said(words(each.text), said, _SAME):
+                if not is_known and width(each.text) <= widest and (at in begun or not _hangs(each.text)):
                     room -= width(each.text) + 6
                     said.append(words(each.text))
                     taken.append(each)
+                    begun.add(at)
+                elif is_known:
+                    begun.add(at)
             del left[at][: quota[at]]
             if not left[at]:
                 del left[at]

@@ -43,10 +43,10 @@ def write_by_rules(turns: Sequence[Turn], *, branch: str = "", language: str = "
     decided = decided_in(turns)
     still_open = list(_open(turns, language))[:_MOST]
     commands, fixes = list(_commands(turns)), fixes_in(turns)[-_MOST:]
-    title, asked, found = title_of(turns, branch), _asked(turns), outcomes_in(turns)
+    title, asked, found = title_of(turns, branch, language), _asked(turns), outcomes_in(turns)
     sure = [*decided, *fixes, *still_open, *commands]
     room = max(_LEAST_ROOM, _ROOM - sum(width(line.text) + 6 for line in sure) - width(asked))
-    done = _done(turns, found, room, [title, asked, *(line.text for line in sure)])
+    done = _done(turns, found, room, [title, *(line.text for line in sure)])
     lines = sorted([*sure, *done], key=lambda line: _SECTIONS.index(line.role))
     files = list(dict.fromkeys(file for turn in turns for file in turn.files))
     return Draft(title, asked, "", tuple(lines), tuple(files[-_MOST_FILES:]), max(0, len(files) - _MOST_FILES))

@@ -10,15 +10,14 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
 
 from memtool.capture.decisions import own_words
 from memtool.capture.mended import base_name
-from memtool.capture.outcomes import gone_in, is_closed, is_question, names_something, result_of, telling_words
+from memtool.capture.outcomes import bare, gone_in, is_closed, is_question, names_something, result_of, telling_words
 from memtool.capture.turns import Turn
-from memtool.text.languages import gives_order, leads, pattern_of, starts_with, without_openings
+from memtool.text.languages import gives_order, labels, leads, pattern_of, starts_with, without_openings
 from memtool.text.lines import shortened, width
-from memtool.text.statements import Statement, plain, sentences, statements
+from memtool.text.statements import plain, sentences, statements
 
 WIDEST = 70  # columns
 _LEAST = 20  # columns of a title
@@ -39,12 +38,12 @@ _UNFINISHED = re.compile(
 _HEADING = re.compile(r"(?m)^#{1,6}\s+(?:\d+\W+)?(\S.*)")
 _MENTION = re.compile(r"@\S+\s+")
 _HANGING = re.compile(r"(?:I|We|You|Here|When|If|After|Before|Since|While|Because|Although)\b")
-_SPEAKER = re.compile(r"^(?:I|We)(?:'ve| have)? (?:\w+ly )?(?=\w+ed\b)")  # "I've updated …"
 _PAST = re.compile(r"^(?:[A-Z]?[a-z]+ed|Built|Made|Wr[io]t\w+|Found|Set)\b|\bnow\b|已|完成")
+_LABEL = re.compile(r"^\S+(?: \([^()]*\))?: ")  # "cart.py: …"
 _LABELLED = re.compile(r"\W|\d+\.|[^:：]{1,24}[:：]\s|[\w/.-]+/[\w/.-]+ ")  # "Option 1: …", a path
 
 
-def title_of(turns: Sequence[Turn], branch: str = "") -> str:
+def title_of(turns: Sequence[Turn], branch: str = "", language: str = "en") -> str:
     """Return the title of *turns*; the *branch* as words where nothing else names them."""
     counts = _counts(turns)
 
@@ -52,13 +51,21 @@ def title_of(turns: Sequence[Turn], branch: str = "") -> str:
         return max(filter(None, titles), key=lambda title: _share(title, counts), default="")
 
     subjects, demands = list(_named(turns)), list(_asked_for(turns))
-    title = max(subjects, default=(0, 0, ""))[2] or best(_done_in(turns))
+    title = max(subjects, default=(False, 0, 0, ""))[-1] or _planned(turns, language)
+    title = title or best(_headings_in(turns)) or best(_done_in(turns))
     title = title or next((commit for turn in turns for commit in turn.commits), "")
     whole = [demand for demand in demands if not (demand.endswith("…") or is_question(demand))]
     title = title or (whole or [""])[0] or best(_found_in(turns))
     words = "" if branch in _UNTOLD_BRANCHES else re.sub(r"[-_]+", " ", branch.rsplit("/", 1)[-1])
     title = title.rstrip(".。")
     return shortened(title or (demands or [""])[0] or words or own_words(next(iter(turns), Turn())), WIDEST)
+
+
+def _planned(turns: Sequence[Turn], language: str) -> str:
+    """Return the heading of the plan with which the session ends and of which nothing was done."""
+    last = turns[-1] if turns else Turn()
+    is_begun = last.files or not last.plans or last.plans[-1].fate == "approved"
+    return "" if is_begun else labels("summary", language)["planned"].format(heading(last.plans[-1].text))
 
 
 def heading(text: str) -> str:
@@ -92,7 +99,7 @@ def _share(text: str, counts: Mapping[str, int]) -> float:
     return sum(counts[word] for word in told) / math.sqrt(len(told) + 3) * (1.5 if names_something(text) else 1.0)
 
 
-def _named(turns: Sequence[Turn]) -> Iterator[tuple[int, int, str]]:
+def _named(turns: Sequence[Turn]) -> Iterator[tuple[bool, int, int, str]]:
     """Give the subjects of commits and the headings of plans that were carried out, with how many lines each covers.
 
     A commit after which more was edited than before does not name the session.
@@ -105,25 +112,43 @@ def _named(turns: Sequence[Turn]) -> Iterator[tuple[int, int, str]]:
         is_late = lines_edited(turns[at + 1 :]) <= lines_edited(turns[: at + 1])
         for text in (*map(heading, plans), *(turn.commits if is_late else ())):
             if not gives_order(text):
-                yield covers, at, text.rstrip(".")
+                fits = width(text.rstrip(".")) <= WIDEST
+                yield fits, covers if fits else 0, at, text.rstrip(".")
         since = at + 1 if turn.commits else since
 
 
-def _done_in(turns: Sequence[Turn]) -> Iterator[str]:
-    """Give the headings and the first sentences that say what was done, and the headings of what was written."""
+def _headings_in(turns: Sequence[Turn]) -> Iterator[str]:
+    """Give the headings of what was said of the most work, and of what was written in two drafts or more."""
     gone, headings = gone_in(turns), [_HEADING.findall(result_of(turn)) for turn in turns]
-    about, busiest = telling_words(own_words(_first(turns))), _busiest(turns)
-    drafts = Counter(found for each in headings for found in each[:1])
+    drafts, busiest = Counter(found for each in headings for found in each[:1]), _busiest(turns)
     for at, turn in enumerate(turns):
-        message = result_of(turn)
-        if at in gone or not is_closed(turn):
-            continue
-        yield from (_whole(plain(found)[0]) for found in headings[at] if turn.files or drafts[found] > 1)
-        for each, after in pairwise([*statements(message)[:_FIRST], Statement("")]):
-            text = f"{each.text} {after.text}" if each.text.endswith(_COLONS) and after.is_listed else each.text
-            is_about = turn == busiest or bool(telling_words(text) & about)
-            if turn.files and is_about and not each.is_listed and _PAST.search(_bare(text)):
-                yield _in_file(_whole(_bare(text)), turn)
+        if at not in gone and is_closed(turn):
+            is_main = bool(turn.files) and turn == busiest
+            first = [plain(found)[0] for found in headings[at][:1] if is_main or drafts[found] > 1]
+            yield from (_whole(text) for text in first if not re.search(r"\w[/.]\w", text))
+
+
+def _done_in(turns: Sequence[Turn]) -> Iterator[str]:
+    """Give the first statements that say what was done."""
+    gone, about, busiest = gone_in(turns), telling_words(own_words(_first(turns))), _busiest(turns)
+    for at, turn in enumerate(turns):
+        if turn.files and at not in gone and is_closed(turn):
+            for text, is_listed in _sentences(result_of(turn)):
+                if _PAST.search(text) and (turn == busiest or telling_words(text) & about):
+                    yield _whole(text) if is_listed else _in_file(_whole(text), turn)
+
+
+def _sentences(message: str) -> Iterator[tuple[str, bool]]:
+    """Give the first statements of *message*, and whether they are in a list.
+
+    Those are given with the line above it, and without their own labels.
+    """
+    for each in statements(message)[:_FIRST]:
+        if each.is_listed:
+            yield f"{each.lead}: {each.text}" if each.lead else each.text, True
+            yield _LABEL.sub("", each.text), True
+        else:
+            yield bare(each.text), False
 
 
 def _found_in(turns: Sequence[Turn]) -> Iterator[str]:
@@ -131,16 +156,11 @@ def _found_in(turns: Sequence[Turn]) -> Iterator[str]:
     gone = gone_in(turns)
     for at, turn in enumerate(turns):
         told = [
-            _bare(each.text if turn.files else each.text.rstrip(" :："))
+            bare(each.text if turn.files else each.text.rstrip(" :："))
             for each in statements(result_of(turn))
             if not each.is_listed
         ]
         yield "" if at in gone else next(filter(None, map(_whole, told[:_FIRST])), "")
-
-
-def _bare(text: str) -> str:
-    text = _SPEAKER.sub("", text)
-    return text[:1].upper() + text[1:]
 
 
 def _whole(text: str) -> str:
@@ -151,6 +171,8 @@ def _whole(text: str) -> str:
 
 
 def _says_by_itself(text: str) -> bool:
+    if re.match(pattern_of("status_line"), text, re.IGNORECASE):
+        return False
     if is_question(text) or _LABELLED.match(text) or _HANGING.match(text) or leads("deictic", text):
         return False
     return not any(starts_with(kind, text) for kind in ("announcement", "admission", "consent"))
@@ -162,7 +184,10 @@ def _first(turns: Sequence[Turn]) -> Turn:
 
 
 def _busiest(turns: Sequence[Turn]) -> Turn:
-    return max(turns, key=lambda turn: lines_edited([turn]), default=Turn())
+    """Return the turn that edited most of those of which something holds."""
+    gone = gone_in(turns)
+    kept = [turn for at, turn in enumerate(turns) if at not in gone and is_closed(turn)]
+    return max(kept, key=lambda turn: lines_edited([turn]), default=Turn())
 
 
 def _asked_for(turns: Sequence[Turn]) -> Iterator[str]:

@@ -79,7 +79,7 @@ def test_a_session_is_named_by_its_note_or_its_folder(memtool: Memtool, notes: P
     queue.put(Job("two", "/t.jsonl", cwd=str(Path.home() / "src" / "商店"), event="Stop", queued_at=2.0))
     queue.put(Job("../three", "/t.jsonl", event="Stop", queued_at=3.0))
     _, first, second, third = memtool("capture", "--status").out.splitlines()
-    assert first.startswith("2026-02-10 ")
+    assert first.startswith("2026-02-10 The root cause is the retry in gateway.ts  since ")
     assert second.startswith("a session in ~/src/商店  since ")
     assert third.startswith("../three  since ")
     (notes / "sessions" / "one.md").write_bytes(b"\xff\xfe")
