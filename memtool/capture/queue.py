@@ -3,7 +3,7 @@
     put      a hook writes the session's file in `new/` over the older one, if there is one: the newest wins
     begin    a worker takes it out of `new/` and notes the try; should the worker die, it is due again after a lease
     finish   the file goes; one that came to `new/` meanwhile stays
-    fail     it waits for the next try; after the last one it is moved to `parked/`, with the reason
+    fail     it waits for the next try; after the last one it is parked, with the reason
 
 A try is noted before it is made, so that a job which kills its worker is given up as well. Only who takes jobs holds
 the lock: a hook has no time to wait, and one rename in a folder that nobody else writes needs none.
@@ -49,6 +49,7 @@ class Job(NamedTuple):
         tries: how often it was begun.
         reason: why the last try failed.
         client: whose session it is, or whose a sweep looks for; empty for Claude Code.
+        is_parked: whether it was given up.
     """
 
     session_id: str = ""
@@ -63,6 +64,7 @@ class Job(NamedTuple):
     tries: int = 0
     reason: str = ""
     client: str = ""
+    is_parked: bool = False
 
 
 class Queue(NamedTuple):
@@ -80,11 +82,6 @@ class Queue(NamedTuple):
         """The folder of the jobs that no worker has begun."""
         return self.folder / "new"
 
-    @property
-    def parked_folder(self) -> Path:
-        """The folder of the jobs that were given up."""
-        return self.folder / "parked"
-
     def put(self, job: Job) -> None:
         """Put *job* in place of an older one of the same session, whoever holds the queue's lock.
 
@@ -98,12 +95,12 @@ class Queue(NamedTuple):
             _write(self._new_path(job), job)
 
     def waiting(self) -> list[Job]:
-        """Return all jobs, oldest first."""
-        return _jobs_in(self.folder, self.new_folder)
+        """Return the jobs that are to be done, oldest first."""
+        return [job for job in self._jobs() if not job.is_parked]
 
     def parked(self) -> list[Job]:
         """Return the jobs that were given up, oldest first."""
-        return _jobs_in(self.parked_folder)
+        return [job for job in self._jobs() if job.is_parked]
 
     def name_of(self, job: Job, home: Path) -> str:
         """Return *job* in a person's words: the day and title of its note, else its folder, else the session's id."""
@@ -137,26 +134,29 @@ class Queue(NamedTuple):
         with self._lock():
             if _read(self._path(job)) == job:
                 self._path(job).unlink(missing_ok=True)
-            (self.parked_folder / _name(job)).unlink(missing_ok=True)
 
     def fail(self, job: Job, reason: str, now: float) -> bool:
         """Let *job* wait for its next try, or park it after the last one; return whether it was parked."""
         with self._lock():
             if _read(self._path(job)) != job or self._new_path(job).exists():
                 return False
-            if job.tries < TRIES:
-                _write(self._path(job), job._replace(due_at=now + PAUSES[job.tries - 1], reason=reason))
-                return False
-            _write(self.parked_folder / _name(job), job._replace(reason=reason))
-            self._path(job).unlink(missing_ok=True)
-            return True
+            is_last = job.tries >= TRIES
+            due_at = job.due_at if is_last else now + PAUSES[job.tries - 1]
+            _write(self._path(job), job._replace(due_at=due_at, reason=reason, is_parked=is_last))
+            return is_last
 
     def revive(self) -> None:
         """Make every job due at once, those that were parked as well, with all tries before them."""
         with self._lock():
-            for job in [*self.parked(), *self.waiting()]:
-                _write(self._path(job), job._replace(due_at=0.0, tries=0))
-                (self.parked_folder / _name(job)).unlink(missing_ok=True)
+            for job in self._jobs():
+                _write(self._path(job), job._replace(due_at=0.0, tries=0, is_parked=False))
+
+    def _jobs(self) -> list[Job]:
+        """Return all jobs, oldest first; of two for one session the one that no worker has begun."""
+        paths = (path for folder in (self.folder, self.new_folder) for path in folder.glob("*.json"))
+        # Under another name it is a copy that a synchronised folder made, or a stranger's: nobody could begin it.
+        found = {job.session_id: job for path in paths if (job := _read(path)) and path.name == _name(job)}
+        return sorted(found.values(), key=lambda job: (job.queued_at, job.session_id))
 
     def _path(self, job: Job) -> Path:
         return self.folder / _name(job)
@@ -185,14 +185,6 @@ def only_worker(vault: Vault, patience: float = limits.WORKER_LOCK_SECONDS) -> I
             held.enter_context(vault.lock("worker", timeout=patience))
             alone = True
         yield alone
-
-
-def _jobs_in(*folders: Path) -> list[Job]:
-    """Return the jobs in *folders*, oldest first; of two for one session that of the last folder."""
-    paths = (path for folder in folders for path in folder.glob("*.json"))
-    # Under another name it is a copy that a synchronised folder made, or a stranger's: nobody could begin it.
-    found = {job.session_id: job for path in paths if (job := _read(path)) and path.name == _name(job)}
-    return sorted(found.values(), key=lambda job: (job.queued_at, job.session_id))
 
 
 def _name(job: Job) -> str:

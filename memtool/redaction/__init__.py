@@ -95,22 +95,22 @@ class Redactor:
         return replace(text, merge(list(self.known.find(text)))) if self.known else text
 
     def _once(self, text: str) -> str:
+        """Return *text* after one pass of all rules."""
         blocks = find_blocks(text)
         self._learn(text, blocks)
         text = self._without(text, blocks)
         plain = without_markers(View(text))
-        views = [plain]
-        while len(views) <= 3 and (spelled := spelled_out(views[-1])):  # JSON within JSON
+        views = [plain]  # then with one level of escapes less each: JSON within JSON
+        while len(views) <= 3 and (spelled := spelled_out(views[-1])):
             views.append(spelled)
-        whole = [view for seen in views for view in [joined(seen)] if view]
-        wrapped = [unbroken] if (unbroken := unwrapped(plain)) else []
-        views += whole
-        words = [long_words(view) for view in (*views, *wrapped)]
+        views += [whole for view in views if (whole := joined(view))]  # and with the parts of a text put together
+        words = [long_words(view) for view in views]  # what may be a token by its length
+        tokens = [*words, *(long_words(unbroken) for unbroken in [unwrapped(plain)] if unbroken)]
         findings = [
-            *_find(lambda seen: find_shapes(seen, VENDORS), words),
+            *_find(lambda seen: find_shapes(seen, VENDORS), tokens),
             *_find(find_private_keys, [plain]),
             *_find(lambda seen: find_shapes(seen, PLACES), views),
-            *_find(find_in_links, words),
+            *_find(find_in_links, tokens),
             *_find(find_assigned, views),
             *_find(find_beside, views),
             *_find(find_in_sentences, views),
@@ -118,7 +118,7 @@ class Redactor:
             *_find(find_in_manifests, [plain]),
             *_find(self._find_custom, [plain]),
             *_find(lambda seen: self._purged.find(seen, PURGED), views),
-            *(found for found in _find(find_random, words[: len(views)]) if not is_public(text, found.start)),
+            *(found for found in _find(find_random, words) if not is_public(text, found.start)),
         ]
         findings += find_rest(text, merge(findings))
         findings = [finding for finding in findings if not self._is_allowed(text, finding)]

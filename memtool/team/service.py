@@ -285,10 +285,9 @@ def metrics_text(service: TeamService) -> str:
     refused = {f'{{reason="{reason}"}}': n for reason, n in sorted(counts.refused.items())}
     tell("refused_total", "counter", "Requests that were not let in.", refused)
     total = sum(counts.requests.values())
-    rows.append("# HELP memtool_request_seconds How long requests take.\n# TYPE memtool_request_seconds histogram")
-    rows += [f'memtool_request_seconds_bucket{{le="{each / 1000:g}"}} {counts.within[each]}' for each in limits.BUCKETS]
-    rows += [f'memtool_request_seconds_bucket{{le="+Inf"}} {total}']
-    rows += [f"memtool_request_seconds_sum {counts.seconds:.15g}", f"memtool_request_seconds_count {total}"]
+    seconds: dict[str, float] = {f'_bucket{{le="{each / 1000:g}"}}': counts.within[each] for each in limits.BUCKETS}
+    seconds |= {'_bucket{le="+Inf"}': total, "_sum": counts.seconds, "_count": total}
+    tell("request_seconds", "histogram", "How long requests take.", seconds)
     kept = {f'{{vault="{name}"}}': each for name, each in service.keeper.kept.items()}
     waiting = {labels: each.waiting for labels, each in kept.items()}
     tell("outbox_commits", "gauge", "Commits that wait for the remote.", waiting)

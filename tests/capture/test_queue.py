@@ -109,7 +109,7 @@ def test_what_memtool_did_not_write_is_no_job(queue: Queue, content: bytes) -> N
 @pytest.mark.parametrize("name", ["3f2a9c 2.json", "3f2a9c.sync-conflict-20260210.json", "会话.json"])
 def test_a_copy_of_a_job_under_another_name_is_no_job(queue: Queue, name: str) -> None:
     queue.put(JOB)
-    for folder in (queue.folder, queue.new_folder, queue.parked_folder):
+    for folder in (queue.folder, queue.new_folder):
         folder.mkdir(exist_ok=True)
         (folder / name).write_bytes((queue.new_folder / "3f2a9c.json").read_bytes())
     queue.finish(begun(queue, JOB))
