@@ -113,9 +113,8 @@ def _print(session: Session, outcome: Outcome, *, dry: bool) -> None:
     known = fates["known"] + fates["rejected"] - len(refused)
     new, others = fates["new"] + fates["supersedes"], f"{known} known, {len(refused)} not kept"
     if outcome.is_open:
-        waiting = [one for one in outcome.judged if one.fate in ("new", "supersedes", "review")]
-        print_proposals(waiting)
-        output.say(f"{outcome.week}: {counted(len(waiting), 'proposed fact')} to decide on, {others}.")
+        print_proposals(outcome.waiting)
+        output.say(f"{outcome.week}: {counted(len(outcome.waiting), 'proposed fact')} to decide on, {others}.")
     else:
         would = "would be " if dry else ""
         output.say(f"{outcome.week}: {counted(new, 'fact')} {would}new, {fates['review']} to decide on, {others}.")

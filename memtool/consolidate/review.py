@@ -291,7 +291,8 @@ def to_ask(vault: Vault, week: Week, judged: Iterable[Judged]) -> list[Judged]:
     """Return those of *judged* that a person may decide on, without what waits in the review of another week."""
     others = (other for other in _weeks(vault) if other != week)
     asked = {one.proposal.id for other in others for one in _stored(vault, other)}
-    return [one for one in judged if one.fate in TO_DECIDE and one.proposal.id not in asked]
+    found = [one for one in judged if one.fate in TO_DECIDE and one.proposal.id not in asked]
+    return sorted(found, key=lambda one: (one.proposal.project, one.proposal.at, one.proposal.text))
 
 
 def store_proposals(vault: Vault, week: Week, judged: Iterable[Judged]) -> None:

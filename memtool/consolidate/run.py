@@ -68,11 +68,18 @@ Change = Callable[[str | None], str | None]  # from the text of a file to a new 
 
 @dataclass
 class Outcome:
-    """The outcome of a run, real or tried. *changes* are its lines in the report; *is_open*: a person decides."""
+    """The outcome of a run, real or tried.
+
+    Args:
+        is_open: whether a person decides on the proposals.
+        waiting: the proposals that this week's review asks about.
+        changes: its lines in the report.
+    """
 
     week: Week
     is_open: bool = False
     judged: list[Judged] = field(default_factory=list)
+    waiting: list[Judged] = field(default_factory=list)
     changes: list[str] = field(default_factory=list)
     written: dict[str, None] = field(default_factory=dict)
     kept: Kept = field(default_factory=Kept)
@@ -105,7 +112,9 @@ def consolidate(
         run = _Run(work, book, outcome, dry=dry)
         run.distil([one for one in outcome.judged if one.fate == "known" or not review_first])
         if review_first:
-            run.leave_for_review(outcome.judged)
+            known = {one.proposal.id for one in outcome.judged}  # without those of notes that were archived since
+            earlier = [one for one in review.stored_proposals(work.vault, week) if one.proposal.id not in known]
+            run.leave_for_review([*outcome.judged, *earlier])
         if tidy:
             run.tidy(everything)
             run.write_report(sessions)
@@ -189,7 +198,7 @@ class _Run:
         What waits in the note of another week is not asked for a second time.
         """
         week, ref = self._outcome.week, review.review_ref(self._outcome.week)
-        waiting = review.to_ask(self._vault, week, judged)
+        waiting = self._outcome.waiting = review.to_ask(self._vault, week, judged)
         if self._dry:
             return
         review.store_proposals(self._vault, week, waiting)

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from memtool.errors import BrokenVaultFile, NoteNotFound
-from memtool.text.json_places import parse_list
+from memtool.vault.facts import parse_facts
 from memtool.vault.files import read_content
 from memtool.vault.layout import Vault, is_facts_file, project_of
 from memtool.vault.marks import UNSOLVED, is_unsolved
@@ -117,8 +117,9 @@ def rendered(bundle: Bundle, form: str) -> bytes:
     """Return *bundle* in *form*; of JSON and Markdown, files that are no notes and no facts are left out."""
     if form == TAR:
         return _tar(bundle)
-    facts = {ref: facts_in(text, ref) for ref, text in sorted(_texts(bundle)) if is_facts_file(ref)}
-    notes = {ref: text for ref, text in sorted(_texts(bundle)) if not is_facts_file(ref)}
+    texts = sorted((ref, text) for ref, text in bundle.items() if isinstance(text, str))
+    facts = {ref: facts_in(text, ref) for ref, text in texts if is_facts_file(ref)}
+    notes = {ref: text for ref, text in texts if not is_facts_file(ref)}
     return (_json(facts, notes) if form == JSON else _markdown(facts, notes)).encode("utf-8")
 
 
@@ -155,10 +156,7 @@ def raw_facts(text: str, ref: str) -> list[Any]:
     Raises:
         BrokenVaultFile: it is none.
     """
-    try:
-        return [item.value for item in parse_list(text, "facts").items]
-    except json.JSONDecodeError as error:
-        raise BrokenVaultFile(f"'{ref}' is not a list of facts in JSON: {error.msg}") from None
+    return [item.value for item in parse_facts(text, ref).listed.items]
 
 
 def with_author(fact: dict[str, Any]) -> dict[str, Any]:
@@ -169,10 +167,6 @@ def with_author(fact: dict[str, Any]) -> dict[str, Any]:
 def facts_text(facts: Iterable[Any]) -> str:
     """Return the text of a `facts.json` with *facts*."""
     return json.dumps({"facts": list(facts)}, ensure_ascii=False, indent=2) + "\n"
-
-
-def _texts(bundle: Bundle) -> Iterator[tuple[str, str]]:
-    return ((ref, text) for ref, text in bundle.items() if isinstance(text, str))
 
 
 def _is_writable(value: object) -> bool:

@@ -6,7 +6,7 @@ from session_notes import lines, write_note
 
 from memtool.consolidate.review import Choice, read_choices, review_ref, stored_proposals
 from memtool.consolidate.run import apply_review, consolidate
-from memtool.consolidate.week import week_of
+from memtool.consolidate.week import Week, week_of
 from memtool.errors import NoteNotFound, UsageError
 from memtool.vault.facts import Fact, parse_facts
 
@@ -75,6 +75,16 @@ def test_what_is_left_open_waits(reviewed: Desk) -> None:
     apply_review(reviewed.work, WEEK, {one.proposal.id: Choice("keep", one.proposal.text)})
     assert list(facts(reviewed)) == [one.proposal.text]
     assert len(stored_proposals(reviewed.vault, WEEK)) == 2
+
+
+def test_a_proposal_waits_in_one_week_also_after_its_note_was_archived(reviewed: Desk) -> None:
+    text, archive = reviewed.read(review_ref(WEEK)), reviewed.vault.root / "archive/sessions"
+    archive.mkdir(parents=True, exist_ok=True)
+    (reviewed.vault.root / "sessions/s0.md").rename(archive / "s0.md")
+    again = consolidate(reviewed.work, WEEK, review_first=True)
+    assert again.waiting == stored_proposals(reviewed.vault, WEEK)
+    assert (len(again.waiting), reviewed.read(review_ref(WEEK))) == (3, text)
+    assert consolidate(reviewed.work, Week(2026, 8), review_first=True).waiting == []
 
 
 def test_without_a_review_or_with_a_lost_one_nothing_is_written(reviewed: Desk) -> None:
