@@ -16,19 +16,17 @@ from memtool.cli import completion, output
 from memtool.cli.options import ALL_PROJECTS, PROJECTS, REF, project_option, with_json
 from memtool.cli.output import table
 from memtool.cli.session import Session
-from memtool.cli.show import place_of_line
+from memtool.cli.show import find_place
 from memtool.errors import NoteNotFound, UsageError
 from memtool.history.changes import Change, Origin, find_change, read_changes, with_files
 from memtool.history.repository import AUTHOR
 from memtool.index.engine import Index, use_index
-from memtool.index.lookup import find_fact, find_ref
+from memtool.index.lookup import find_ref
 from memtool.index.reach import projects_in, reach
 from memtool.memory.timeline import Timeline, event_fields, timeline
-from memtool.recall.framing import is_line_id
 from memtool.text.lines import counted, some_of, without_surrogates
 from memtool.vault.layout import Vault, project_of
 from memtool.vault.memory import Memory
-from memtool.vault.reading import Ref, parse_ref, with_lines
 
 _CHANGE = click.argument("change", required=False, default="")
 
@@ -159,7 +157,7 @@ def blame(session: Session, ref: str) -> None:
     """
     from memtool.history.changes import blame as origins_of
 
-    place = _place(session, without_surrogates(ref))
+    place = find_place(session, without_surrogates(ref))
     vault = session.vault
     found = [_with_turn(vault, origin) for origin in origins_of(vault, place.name, place.first, place.last)]
     if session.emits({"path": place.name, "lines": [_origin_fields(origin) for origin in found]}):
@@ -175,23 +173,6 @@ def blame(session: Session, ref: str) -> None:
         numbers = f"{origin.first}-{origin.last}" if origin.last > origin.first else f"{origin.first}"
         rows.append((numbers, (head, source, *texts[:3], *more)))
     table(("Lines", "Brought by"), rows, right=("Lines",))
-
-
-def _place(session: Session, ref: str) -> Ref:
-    def look(index: Index) -> Ref:
-        if fact := find_fact(index.db, ref):
-            return Ref(*fact.place)
-        return with_lines(session.vault, find_ref(index.db, ref))
-
-    try:
-        return use_index(session.place(), look)
-    except NoteNotFound:
-        if is_line_id(ref.strip("[]")):
-            return place_of_line(session, ref)
-        parsed = parse_ref(ref)
-        if session.vault.path(parsed.name).is_file():  # such as settings, which no index holds
-            return parsed
-        raise
 
 
 def _with_turn(vault: Vault, origin: Origin) -> Origin:

@@ -208,21 +208,35 @@ def find_kept(session: Session, ref: str) -> tuple[str, list[str]]:
 
     if _kept_ids(session, ref):
         return _whole_id(session, ref), []
-    if is_line_id(ref):
-        place = place_of_line(session, ref)
-    else:
-        place = with_lines(session.vault, use_index(session.place(), lambda index: find_ref(index.db, ref)))
+    place = find_place(session, ref)
     text, _ = read_text(session.vault.path(place.name))
     picked = text.split("\n")[place.first - 1 : place.last] if place.first else []
     return _whole_id(session, session_of(place.name, text)), [line for each in picked if (line := without_marks(each))]
 
 
-def place_of_line(session: Session, line_id: str) -> Ref:
-    """Return the place of the line with this short id."""
-    from memtool.memory.forget import find_target
+def find_place(session: Session, ref: str) -> Ref:
+    """Return the path and the lines that *ref* means: a fact, a note or a part of it, a line with a short id, a file.
 
-    target = find_target(session.work, line_id)
-    return Ref(*target.place)
+    Raises:
+        NoteNotFound, UsageError
+    """
+
+    def look(index: Index) -> Ref:
+        if fact := find_fact(index.db, ref):
+            return Ref(*fact.place)
+        return with_lines(session.vault, find_ref(index.db, ref))
+
+    try:
+        return use_index(session.place(), look)
+    except NoteNotFound:
+        if is_line_id(ref.strip("[]")):
+            from memtool.memory.forget import find_target
+
+            return Ref(*find_target(session.work, ref).place)
+        parsed = parse_ref(ref)
+        if session.vault.path(parsed.name).is_file():  # such as settings, which no index holds
+            return parsed
+        raise
 
 
 def _whole_id(session: Session, begun: str) -> str:

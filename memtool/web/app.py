@@ -116,7 +116,7 @@ def _add_service_calls(app: FastAPI, access: Access, life: Life, hub: Hub) -> No
             model = work.settings.embeddings
             fields["model"] = model.model or model.provider
             with contextlib.suppress(Unbuilt):  # a check of its health does not wait for the first index
-                fields["counts"] = (await to_thread.run_sync(totals, work))._asdict()
+                fields["counts"] = await to_thread.run_sync(totals, work)
         return JSONResponse(fields)
 
     @app.post("/service/stop", tags=tags, summary="End the service", openapi_extra=example({"state": "stopping"}))

@@ -41,32 +41,17 @@ class WeekFigures(NamedTuple):
     projects: tuple[tuple[str, int], ...]
 
 
-class GivenAgain(NamedTuple):
-    """A given line, the memory to read, and how often it was given."""
-
-    text: str
-    memory_id: str
-    times: int
-
-
 class GivenInWeek(NamedTuple):
-    """Memories that prompts received in a week: columns by day, sums, the most frequent lines, the use of all lines."""
+    """Memories that prompts received in a week: columns by day, sums, and the use of all lines.
+
+    *most* are the most frequent lines, each with the id of its memory and its count.
+    """
 
     columns: tuple[Column, ...]
     prompts: int
     lines: int
-    most: tuple[GivenAgain, ...]
+    most: tuple[tuple[str, str, int], ...]
     sums: Sums | None = None
-
-
-class Totals(NamedTuple):
-    """The number of things that the vault holds."""
-
-    session: int
-    decision: int
-    fact: int
-    note: int
-    project: int
 
 
 def columns_of(rows: Sequence[tuple[str, Mapping[str, int]]], series: Sequence[str]) -> tuple[Column, ...]:
@@ -119,11 +104,11 @@ def given_in(work: Workspace, week: Week) -> GivenInWeek:
         for line in giving.lines
     )
 
-    def most(index: Index) -> Iterator[GivenAgain]:
+    def most(index: Index) -> Iterator[tuple[str, str, int]]:
         for (fact_id, ref, text), count in times.most_common(6):
             fact = find_fact(index.db, fact_id) if fact_id else None
             shown = fact.text.split("\n", 1)[0] if fact else text or ref
-            yield GivenAgain(shown, fact_id if fact else ref, count)
+            yield shown, fact_id if fact else ref, count
 
     given = use_index(place_of(work)._replace(is_followed=True), lambda index: tuple(most(index))) if times else ()
     columns = columns_of(list(counts.items()), GIVEN)
@@ -131,8 +116,8 @@ def given_in(work: Workspace, week: Week) -> GivenInWeek:
     return GivenInWeek(columns, len(prompts), sum(each.place.start_line for each in prompts), given, sums)
 
 
-def totals(work: Workspace) -> Totals:
-    """Return the number of things in the vault, as far as it is indexed.
+def totals(work: Workspace) -> dict[str, int]:
+    """Return the number of sessions, decisions, facts, other notes and projects in the vault, as far as it is indexed.
 
     Raises:
         Unbuilt: there is no index yet, and building one takes too long for a page.
@@ -144,14 +129,15 @@ def totals(work: Workspace) -> Totals:
     )
     projects = "SELECT count(DISTINCT project) FROM chunk WHERE project <> ''"
 
-    def look(index: Index) -> Totals:
+    def look(index: Index) -> dict[str, int]:
         found = {kind: (notes, facts) for kind, notes, facts, _ in index.db.execute(query)}
         notes = {kind: counted[0] for kind, counted in found.items()}
         others = sum(count for kind, count in notes.items() if kind not in ("session", "decision", "fact", "daily"))
-        return Totals(
-            notes.get("session", 0), notes.get("decision", 0), found.get("fact", (0, 0))[1], others,
-            index.db.execute(projects).fetchone()[0],
-        )  # fmt: skip
+        return {
+            "session": notes.get("session", 0), "decision": notes.get("decision", 0),
+            "fact": found.get("fact", (0, 0))[1], "note": others,
+            "project": index.db.execute(projects).fetchone()[0],
+        }  # fmt: skip
 
     return use_index(place_of(work)._replace(is_followed=True, at_once=memory_limits.FILES_AT_ONCE), look)
 

@@ -52,11 +52,11 @@ def test_a_week_tells_what_it_held_and_what_was_given(desk: Desk) -> None:
     given_lines = given_in(desk.work, week)
     assert (given_lines.prompts, given_lines.lines) == (3, 3)
     assert given_lines.columns[1].counts == {"given": 1, "nothing": 1}
-    assert [(each.text, each.times) for each in given_lines.most] == [("登录令牌有效期为 24 小时。", 3)]
+    assert [(text, times) for text, _, times in given_lines.most] == [("登录令牌有效期为 24 小时。", 3)]
     assert given_lines.sums is None
     keep_fates(desk.work.index_folder, "3f2a9c", "2026-02-10", [Fate(line.key, 3, 3, used=True)])
     assert given_in(desk.work, week).sums == Sums(3, 3, 1, 1)
-    assert totals(desk.work).fact == 1
+    assert totals(desk.work)["fact"] == 1
     assert [column.label for column in growth_of(desk.work, "shop")] == ["2026-02-09"]
     assert growth_of(desk.work, "nothing like it") == ()
 
