@@ -131,9 +131,9 @@ def draft_from_answer(text: str, turns: Sequence[Turn], *, code: str = "", redac
     answer, gate = _object(text), LineGate(turns, code)
     language = language_of(turns)
     writing = _NoteOfAnswer(gate, labels("session", language or "en"), redact)
-    title, summary = _title(answer, gate, language), _text(answer.get("summary"))
-    claims = list(_claims(answer))
+    summary, claims = _text(answer.get("summary")), list(_claims(answer))
     lines, faults = writing.lines(claims)
+    title = _title(answer, [line.text for line in lines], gate, language)
     if 2 * len(faults) > len(claims):
         raise ProviderFailed(f"{len(faults)} of {len(claims)} lines of the answer fall: {faults[0]}")
     files, more = _files(answer.get("files"), turns, gate)
@@ -163,10 +163,14 @@ def _object(text: str) -> dict[str, Any]:
     raise NoJsonObject("the answer is not the JSON object that was asked for")
 
 
-def _title(answer: dict[str, Any], gate: LineGate, language: str) -> str:
-    """Return the title, else the summary, if the session bears it."""
+def _title(answer: dict[str, Any], kept: Iterable[str], gate: LineGate, language: str) -> str:
+    """Return the title, the summary, or the first of the *kept* lines: the first of these that the session bears.
+
+    Raises:
+        ProviderFailed: it bears none of them.
+    """
     faults = []
-    for text in map(_text, (answer["title"], answer.get("summary"))):
+    for text in (_text(answer["title"]), _text(answer.get("summary")), *kept):
         fault = gate.fault(text) if text else "there is none"
         if not fault and language == "zh" and not re.search(f"[{HAN}]", text):
             fault = "it is not in Chinese"

@@ -260,13 +260,15 @@ def test_a_long_title_is_cut_at_a_clause() -> None:
     assert width(draft.title) <= 80
 
 
-def test_a_title_that_the_session_does_not_bear_gives_way_to_the_summary() -> None:
+def test_a_title_that_the_session_does_not_bear_gives_way_to_the_summary_or_a_line() -> None:
     assert answered(title="Billing: Kafka is used", summary=GOOD["summary"]).title.startswith(
         "People log in with a token"
     )
+    first = parse(GOOD).lines[0].text
     for title in ("Billing: Kafka is used", "", 7, ["a"], "As an AI, I read the tokens", "Wrote billing.py"):
+        assert first.startswith(parse({**GOOD, "title": title, "summary": ""}).title.rstrip("…"))
         with pytest.raises(ProviderFailed, match="no title of the answer stands"):
-            parse({**GOOD, "title": title, "summary": "x" if title else ""})
+            parse({"title": title, "summary": "x" if title else ""})
 
 
 @pytest.mark.parametrize(
