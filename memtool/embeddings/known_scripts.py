@@ -7,30 +7,23 @@ So an embedder has a say only where its scripts fit the query's.
 from __future__ import annotations
 
 import json
-from bisect import bisect_right
+import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from memtool.errors import BadSetting, ProviderFailed
 
-# Blocks of Unicode as (first, last, script). A letter outside them belongs to the script "other".
-_BLOCKS = (
-    (0x0041, 0x02AF, "latin"), (0x0370, 0x03FF, "greek"), (0x0400, 0x052F, "cyrillic"), (0x0590, 0x05FF, "hebrew"),
-    (0x0600, 0x077F, "arabic"), (0x0870, 0x08FF, "arabic"), (0x0900, 0x097F, "devanagari"), (0x0E00, 0x0E7F, "thai"),
-    (0x1100, 0x11FF, "hangul"), (0x1C80, 0x1C8F, "cyrillic"), (0x1D00, 0x1DBF, "latin"), (0x1E00, 0x1EFF, "latin"),
-    (0x1F00, 0x1FFF, "greek"), (0x2C60, 0x2C7F, "latin"), (0x2DE0, 0x2DFF, "cyrillic"), (0x2E80, 0x2FDF, "han"),
-    (0x3005, 0x3007, "han"), (0x3021, 0x303C, "han"), (0x3040, 0x30FF, "kana"), (0x3130, 0x318F, "hangul"),
-    (0x31F0, 0x31FF, "kana"), (0x3400, 0x4DBF, "han"), (0x4E00, 0x9FFF, "han"), (0xA640, 0xA69F, "cyrillic"),
-    (0xA720, 0xA7FF, "latin"), (0xA8E0, 0xA8FF, "devanagari"), (0xA960, 0xA97F, "hangul"), (0xAB30, 0xAB6F, "latin"),
-    (0xAC00, 0xD7FF, "hangul"), (0xF900, 0xFAFF, "han"), (0xFB00, 0xFB06, "latin"), (0xFB1D, 0xFB4F, "hebrew"),
-    (0xFB50, 0xFDFF, "arabic"), (0xFE70, 0xFEFE, "arabic"), (0xFF21, 0xFF5A, "latin"), (0xFF66, 0xFF9F, "kana"),
-    (0xFFA0, 0xFFDC, "hangul"), (0x1AFF0, 0x1B16F, "kana"), (0x20000, 0x323AF, "han"),
-)  # fmt: skip
-_STARTS = [first for first, _, _ in _BLOCKS]
-
-ALL_SCRIPTS = frozenset({script for _, _, script in _BLOCKS} | {"other"})
+# The words of Unicode's names of letters that tell a script; any other script is "other".
+_NAMED = {
+    "LATIN": "latin", "GREEK": "greek", "CYRILLIC": "cyrillic", "HEBREW": "hebrew", "ARABIC": "arabic",
+    "DEVANAGARI": "devanagari", "THAI": "thai", "HANGUL": "hangul", "CJK": "han", "IDEOGRAPHIC": "han",
+    "KATAKANA": "kana", "HIRAGANA": "kana",
+}  # fmt: skip
+ALL_SCRIPTS = frozenset({*_NAMED.values(), "other"})
 
 _LANGUAGES = {
     ("latin",): "af az br bs ca cs cy da de en eo es et eu fi fil fo fr ga gl gn ha haw hr ht hu id ig is it jv ku "
@@ -52,13 +45,11 @@ _SCRIPTS_OF_LANGUAGE = {code: scripts for scripts, codes in _LANGUAGES.items() f
 
 # A character of these scripts says about as much as three letters of an alphabet.
 _DENSE = {"han": 3, "kana": 3, "hangul": 3}
-_SOME = 0.1  # less than this share of a text does not change what it is
 
 # How many different words or pieces of words a vocabulary needs before the model can be said to know the script.
 # bert-base-uncased has 244 Han characters, 93 kana and 8 Cyrillic pieces by accident; bge-small-zh has 7,000 Han
 # characters and about 5,000 Latin pieces; multilingual BERT has 1,500 Greek and XLM-R tens of thousands of everything.
 _PIECES_NEEDED = {"latin": 8000, "han": 2000, "hangul": 800, "kana": 400, "other": 2000}
-_PIECES_NEEDED_ELSE = 200
 _ONE_CHARACTER_IS_A_PIECE = frozenset({"han", "hangul"})
 
 
@@ -79,7 +70,7 @@ def fits(known: frozenset[str], text: str) -> bool:
     Chinese model, and not an English one.
     """
     weights = {script: share * _DENSE.get(script, 1) for script, share in scripts_of(text).items()}
-    some = sum(weights.values()) * _SOME
+    some = sum(weights.values()) / 10  # less does not change what a text is
     foreign = weights.keys() - known
     if foreign == {"latin"}:
         return sum(weights[script] for script in weights.keys() & known & _DENSE.keys()) > some
@@ -114,7 +105,7 @@ def scripts_of_vocabulary(tokens: Iterable[str]) -> frozenset[str]:
         scripts = {_script(letter) for letter in letters}
         if len(scripts) == 1 and (len(letters) > 1 or scripts <= _ONE_CHARACTER_IS_A_PIECE):
             pieces.setdefault(scripts.pop(), set()).add(letters)
-    known = {script for script, seen in pieces.items() if len(seen) >= _PIECES_NEEDED.get(script, _PIECES_NEEDED_ELSE)}
+    known = {script for script, seen in pieces.items() if len(seen) >= _PIECES_NEEDED.get(script, 200)}
     return frozenset(known or {"latin"})
 
 
@@ -132,10 +123,12 @@ def scripts_of_tokenizer(path: Path) -> frozenset[str]:
         ) from None
 
 
+@cache
 def _script(letter: str) -> str:
-    code = ord(letter)
-    _, last, script = _BLOCKS[bisect_right(_STARTS, code) - 1]
-    return script if code <= last else "other"
+    if letter < "\u02b0":  # `µ` and `ª` as well, whose names say nothing
+        return "latin"
+    words = re.findall("[A-Z]+", unicodedata.name(letter, ""))
+    return next((_NAMED[word] for word in words if word in _NAMED), "other")
 
 
 def _vocabulary(tokenizer: Mapping[str, Any]) -> Iterator[str]:

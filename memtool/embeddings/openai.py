@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from memtool.settings.sections import EmbeddingSettings
 
-_MAX_BATCH = 2048  # OpenAI's own limit
 _FOR_NOTES = (60.0, (1.0, 2.0, 4.0))  # seconds: for an answer, and before each new try
 _FOR_QUERY = (10.0, (0.25,))  # someone waits
 
@@ -70,7 +69,7 @@ class OpenAIEmbedder:
         """Return one row of length 1 per text, in the order of the texts."""
         import numpy as np
 
-        size = max(1, min(self._settings.batch, _MAX_BATCH))
+        size = self._settings.batch
         cleaned = [clean(self._before_note + text) for text in texts]
         parts = [self._embed(cleaned[at : at + size], *_FOR_NOTES) for at in range(0, len(cleaned), size)]
         return np.concatenate(parts) if parts else np.empty((0, self.dimension), np.float32)

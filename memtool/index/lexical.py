@@ -38,8 +38,7 @@ PERSON_WEIGHT = 0.5  # a chunk with the names of people and places in the query:
 PAIR_WEIGHT = 0.35  # two words of the query side by side, as a term of their own
 NOTE_WEIGHT = 0.4  # BM25 of the whole note: a conversation is about what several of its parts are about
 K1, B = 1.2, 0.75  # of BM25, as FTS5 has them
-_SHORTEST_PREFIX, _SHORTEST_PART = 2, 3  # letters
-_SHORTEST_HALF = 2  # letters
+_SHORTEST = 2  # letters of a prefix, and of each half of a word; a part of words has more
 _SHORTEST_MISTYPED, _LONGEST_MISTYPED = 5, 24  # letters; with fewer, a typing error makes another word
 _ALPHABETS = ("abcdefghijklmnopqrstuvwxyz", "абвгдежзийклмнопрстуфхцчшщъыьэюя")
 
@@ -320,7 +319,7 @@ def other_spellings(db: Tables, text: str) -> dict[str, str]:
 
     `log in` gives `login: log in`, and `login` gives `log in: login`; all are terms, or phrases of terms.
     """
-    words = [word if len(word) <= _LONGEST_MISTYPED else "" for word in plain_words(text)[: limits.MOST_RESPELT]]
+    words = [word if len(word) <= _LONGEST_MISTYPED else "" for word in plain_words(text)[: limits.MOST_TERMS]]
     together = {
         "".join(some): " ".join(map(stem, some))
         for count in (2, 3, 4)
@@ -331,7 +330,7 @@ def other_spellings(db: Tables, text: str) -> dict[str, str]:
         (word[:at], word[at:])
         for word in words
         if not is_stop_word(word)
-        for at in range(_SHORTEST_HALF, len(word) - _SHORTEST_HALF + 1)
+        for at in range(_SHORTEST, len(word) - _SHORTEST + 1)
     }
     known = set(db.known_words({*together, *(half for halves in apart for half in halves)}))
     # Where the vault itself mostly writes `go to`, its one `go-to` is another word.
@@ -352,10 +351,10 @@ def completed_terms(completed: Mapping[str, tuple[str, ...]]) -> list[str]:
 
 def _words_like(db: Tables, word: str) -> list[str]:
     found: list[str] = []
-    if len(word) >= _SHORTEST_PREFIX:
+    if len(word) >= _SHORTEST:
         begins = "SELECT word FROM word WHERE word > ? AND word < ? ORDER BY length(word), word"
         found = _first_living(db, (row[0] for row in db.execute(begins, (word, word + "\U0010ffff"))))
-    if not found and len(word) >= _SHORTEST_PART:
+    if not found and len(word) > _SHORTEST:
         found = _first_living(db, sorted(db.words_with(word), key=lambda each: (len(each), each)))
     if not found and _SHORTEST_MISTYPED <= len(word) <= _LONGEST_MISTYPED:
         found = _first_living(db, db.known_words(_one_slip_away(word)))
@@ -379,7 +378,7 @@ def _first_living(db: Tables, words: Iterable[str]) -> list[str]:
     """Return the first words that still occur: words stay in their table when the last note with them goes."""
     found: list[str] = []
     left = iter(words)
-    while len(found) < limits.MOST_COMPLETIONS and (some := list(islice(left, limits.MOST_COMPLETIONS))):
+    while len(found) < limits.LOOKED_AT and (some := list(islice(left, limits.LOOKED_AT))):
         living = db.occurring({stem(word) for word in some})
         found += [word for word in some if stem(word) in living]
-    return found[: limits.MOST_COMPLETIONS]
+    return found[: limits.LOOKED_AT]

@@ -4,40 +4,23 @@
 LONGEST_QUERY = 20_000  # characters
 MOST_TERMS = 48  # of a long query, its rarest terms
 CANDIDATES = 100  # chunks that are looked at more closely: the best by words, and the nearest by meaning
-NEAREST = 400  # vectors that are looked at to find the nearest chunks: a chunk has several
+NEAREST = 400  # vectors or parts of turns that are looked at: a chunk has several, and so has a session
 MOST_COMPLETED = 8  # words of one query that are completed: each costs a look at every word of the vault
-MOST_COMPLETIONS = 20  # of one word
-MOST_RESPELT = 40  # words of one query
 MOST_HALVED = 12  # of the pairs that words fall into, those with the longest halves
 SPLIT_FROM = 15  # terms and pairs of a query; from then on it is worth it to split the terms of each hit
-LOOKED_AT = 20  # hits, the best, among which no two are alike and daily pages yield
-MOST_PARTS = 300  # of turns, the best by BM25, those that are gone included
-MORE_SESSIONS = 10  # that are looked at besides those that are given
-NUMBERS_OF_A_STATEMENT = 10_000
-MOST_ARCHIVED = 500  # facts and notes of a project that are not given any more
-DEEPEST = 8  # levels of a note as it is kept
+LOOKED_AT = 20  # completions of a word, and hits, the best, among which no two are alike and daily pages yield
 
 # Showing
 SNIPPET = 240  # characters
 LONGEST_SHOWN = 1_000  # characters of statements that were chosen: they are whole
-LONGEST_CUT_WORD = 20  # characters of a word that a snippet may leave out at its beginning
-MOST_LINES = 100_000  # of one piece of evidence in a file of questions
 
 # Building: what goes with every chunk is kept short, as a long title in a long note would fill the disk
-FIRST_BATCH = 2_000  # files of a first index after which the work so far is kept
-LONGEST_HEADING = 200  # characters of a heading that go with the chunks below it
-LONGEST_FIELD = 300  # characters
+AT_ONCE = 2_000  # files of a first index between two commits, words of a row, vectors copied, chunks of a sample
+LONGEST_FIELD = 300  # characters of a heading, a tag or a field
 LONGEST_EXTRA = 2_000  # characters of aliases, tags and summary
-LONGEST_TAG, MOST_TAGS = 100, 50  # characters of a tag; tags of a note
-LONGEST_MARK = 60  # characters of a decision, by which the chunk is known that holds it
-WORDS_OF_A_LIST = 2_000  # so that no row is a burden to memory
-FTS_BUFFER = 16 << 20  # bytes of new terms held before FTS5 writes a segment, which it must merge later
+MOST_TAGS = 50  # of a note
 LARGEST_SESSION = 33_554_432  # characters of a session that are read: as many as memtool keeps
-SOURCES_AT_ONCE = 50  # of a transaction
-CHUNKS_AT_ONCE = 128  # that are embedded, or written
-ROWS_COPIED = 4_096  # vectors at once
-MADE_WHILE_SEARCHING = 100  # vectors; more than that waits for `memtool index`
-SCRIPT_SAMPLE = 2_000  # chunks, the newest, that show in which scripts a vault is written
+CHUNKS_AT_ONCE = 100  # that are embedded or written; sources of a transaction; vectors that a search itself makes
 VECTOR_SAMPLE = 256  # vectors that are compared with each other
 
 # Waiting, in seconds

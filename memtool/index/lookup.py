@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memtool.errors import MemtoolError, NoteNotFound, UsageError
-from memtool.index import limits, schema
+from memtool.index import schema
 from memtool.index.engine import Index
 from memtool.settings import Settings
 from memtool.text.tokens import fold
@@ -156,25 +156,27 @@ def forgotten_of_note(
 ) -> ForgottenTexts:
     """Return what was forgotten of the session of *project* whose note is the text *note*."""
     marks = tuple(forgotten_in(note))
-    lines = [text for text in _texts(kept, limits.DEEPEST) if is_forgotten(text, marks)] if marks else []
+    lines = [text for text in _texts(kept) if is_forgotten(text, marks)] if marks else []
     return ForgottenTexts(marks, [*lines, *_archived(db, project)])
 
 
-def _texts(value: object, depth: int) -> Iterator[str]:
-    """Give the texts in *value*, which JSON knows, down to a *depth*."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping | list) and depth:
-        for each in value.values() if isinstance(value, Mapping) else value:
-            yield from _texts(each, depth - 1)
+def _texts(value: object) -> Iterator[str]:
+    """Give the texts in *value*, which JSON knows, however deep."""
+    waiting = [value]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, str):
+            yield each
+        elif isinstance(each, Mapping | list):
+            waiting += each.values() if isinstance(each, Mapping) else each
 
 
 def _archived(db: Tables, project: str) -> Iterator[str]:
     """Give the facts and the titles of notes, of *project* and of none, that are archived by their status."""
     rows = db.execute(
         "SELECT c.fact_id, c.text, n.title FROM chunk AS c JOIN note AS n ON n.id = c.note_id"
-        " WHERE c.project IN (?, '') AND c.status = 'archived' AND c.kind <> 'session' ORDER BY c.id DESC LIMIT ?",
-        (project, limits.MOST_ARCHIVED),
+        " WHERE c.project IN (?, '') AND c.status = 'archived' AND c.kind <> 'session' ORDER BY c.id DESC",
+        (project,),
     )
     for fact_id, text, title in rows:
         yield text.partition("\n")[0] if fact_id else title

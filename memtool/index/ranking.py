@@ -7,18 +7,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memtool.index import limits
 from memtool.text.markdown import find_links
-from memtool.text.similarity import are_alike, trigrams
+from memtool.text.similarity import NEARLY_ALL, are_alike, trigrams
 from memtool.vault.layout import DAILY
 
 if TYPE_CHECKING:
     from memtool.index.tables import Semantic, Tables
     from memtool.vault.memory import Found
 
-RRF_K = 60
 LEAST_LEXICAL = 0.4  # weight of the lexical side where its best chunk holds nothing of the query
 COVERED_LEXICAL = 0.35  # what is added where it holds all of it
 FULL_MEANING = 3.0  # standard deviations above the mean at which a likeness counts as much as the best of words
-NEAR_DUPLICATE = 0.83  # Jaccard over character trigrams
 
 
 class SearchResult(NamedTuple):
@@ -40,7 +38,7 @@ class SearchResult(NamedTuple):
         return (*self.lasting, *self.passing, *self.notices)
 
 
-def reciprocal_rank_fusion(rankings: Sequence[Sequence[int]], *, k: int = RRF_K) -> dict[int, float]:
+def reciprocal_rank_fusion(rankings: Sequence[Sequence[int]], *, k: int = 60) -> dict[int, float]:
     """Merge ranked lists by summing 1 / (k + rank) (Cormack, Clarke and Büttcher, 2009)."""
     scores: dict[int, float] = {}
     for ranking in rankings:
@@ -94,7 +92,7 @@ def without_near_duplicates(ranking: Sequence[int], text_of: Callable[[int], str
             break
         if len(kept) < limits.LOOKED_AT:
             letters = trigrams(" ".join(text_of(chunk_id).split()))
-            if any(are_alike(letters, other, NEAR_DUPLICATE) for other in seen):
+            if any(are_alike(letters, other, NEARLY_ALL) for other in seen):
                 continue
             seen.append(letters)
         kept.append(chunk_id)

@@ -13,7 +13,6 @@ from memtool.text.tokens import fold
 if TYPE_CHECKING:
     from memtool.index.tables import Tables
 
-_SHORTEST_NAME = 3  # characters of a name by which a text asks for a project; two where words have no spaces
 # One step of the index for each project: `SELECT DISTINCT` would walk over all chunks.
 _PROJECTS = """
 WITH RECURSIVE each (name) AS (
@@ -44,9 +43,12 @@ def projects_in(db: Tables) -> list[str]:
 
 
 def is_named(project: str, text: str) -> bool:
-    """Return whether *text* holds the name of *project* as a whole, whatever its case."""
+    """Return whether *text* holds the name of *project* as a whole, whatever its case.
+
+    A name of less than three characters, or two where words have no spaces, asks for nothing.
+    """
     name, text = fold(project), fold(text)
-    at = text.find(name) if len(name) >= _SHORTEST_NAME - any(map(is_unspaced, name)) else -1
+    at = text.find(name) if len(name) >= 3 - any(map(is_unspaced, name)) else -1
     while at >= 0:
         around = (text[at - 1 : at], name[:1]), (text[at + len(name) :][:1], name[-1:])
         if not any(_goes_on(beside, edge) for beside, edge in around):

@@ -75,7 +75,7 @@ def chunk_note(body: str, first_line: int = 1) -> list[Chunk]:
             held, size, only_headings = [], 0, True
         if block.level:
             path = [(level, text) for level, text in path if level < block.level]
-            path.append((block.level, (heading_text(block.text) or block.text)[: limits.LONGEST_HEADING]))
+            path.append((block.level, (heading_text(block.text) or block.text)[: limits.LONGEST_FIELD]))
         if only_headings:
             held_heading = " > ".join(text for _, text in path)
         held.append(block)
@@ -233,7 +233,7 @@ def _note_chunks(note: Note, title: str, daily: str, kind: str) -> Iterator[Chun
     author = note.field("author") if note.field("author") in AUTHORS else ""
     dates = note.field("date"), note.field("created"), note.ref.rsplit("/", 1)[-1]
     date = next(filter(None, map(_iso, dates)), "")
-    note_tags = [tag[: limits.LONGEST_TAG] for tag in (*note.words("tags"), *note.words("keywords"))][
+    note_tags = [tag[: limits.LONGEST_FIELD] for tag in (*note.words("tags"), *note.words("keywords"))][
         : limits.MOST_TAGS
     ]
     ours = _shipped_lines(note.ref)
@@ -350,9 +350,9 @@ def _expiry(text: str) -> str:
 
 
 def _tags_in(text: str, decisions: Sequence[str]) -> list[str]:
-    """Return the tags within *text*, its kinds in brackets, and `decision` where it holds one of *decisions*."""
+    """Return the tags within *text*, its kinds in brackets, and `decision` where it holds the start of a decision."""
     found: list[str] = [*_TAG.findall(text), *(_BRACKETED_KIND.findall(text) if "[" in text else ())]
-    return [*found, DECISION] if any(each[: limits.LONGEST_MARK] in text for each in decisions) else found
+    return [*found, DECISION] if any(each[:60] in text for each in decisions) else found
 
 
 def _tag_list(*tags: str) -> str:

@@ -14,7 +14,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memtool.index import limits
 from memtool.vault.layout import DAILY
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ TERM_CHARACTERS = ".-#/:@+=&?%~\\_>"
 # What an index was built with. Raise a number when its module gives something else for the same notes.
 SCHEMA = 7  # this module: the tables
 TEXT = 2  # memtool.text.tokens: the terms
-CHUNKS = 9  # memtool.index.rows, memtool.index.rows: the chunks and what they are found by
+CHUNKS = 10  # memtool.index.rows: the chunks and what they are found by
 
 HASH = 8  # bytes of a content hash
 _BARE = -zlib.MAX_WBITS  # no header and no checksum, in which zlib would spend a tenth
@@ -205,7 +204,8 @@ def fingerprint(daily: str = DAILY) -> str:
 def create(db: sqlite3.Connection, daily: str = DAILY) -> None:
     """Make the tables in an empty database, for a vault whose daily notes lie in *daily*."""
     db.executescript(_TABLES)
-    db.execute("INSERT INTO chunk_terms (chunk_terms, rank) VALUES ('hashsize', ?)", (limits.FTS_BUFFER,))
+    # Bytes of new terms that are held before FTS5 writes a segment, which it must merge later.
+    db.execute(f"INSERT INTO chunk_terms (chunk_terms, rank) VALUES ('hashsize', {16 << 20})")
     db.execute("INSERT INTO meta VALUES ('fingerprint', ?)", (fingerprint(daily),))
     db.execute(f"PRAGMA user_version = {SCHEMA}")
 

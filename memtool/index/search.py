@@ -283,7 +283,7 @@ def snippet(text: str, terms: frozenset[str], width: int = limits.SNIPPET) -> Sn
     if start - begin <= width // 4:
         start = begin
     elif start:  # a short word that is cut here is left out
-        start = flat.find(" ", start - 1, start + limits.LONGEST_CUT_WORD) + 1 or start
+        start = flat.find(" ", start - 1, start + 20) + 1 or start
     end = min(len(flat), start + width)
     before = "… " if start and shown[start - 1] != "\n" else ""
     after = " …" if end < len(flat) else ""

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from memtool.embeddings import Embedder
     from memtool.index.tables import Tables, VectorShelf
 
-_SOME = 0.01  # of these are enough for a model that knows their script
-
 
 def open_vectors(index: Index, embedder: Embedder) -> VectorShelf:
     """Return the vectors that *embedder* made of the vault."""
@@ -39,8 +37,8 @@ def has_other_scripts(db: Tables) -> bool:
     """Return whether some of the newest chunks are in a script that a model for English does not know."""
     from memtool.embeddings.known_scripts import fits
 
-    texts = [row[0] for row in db.execute(f"SELECT text FROM chunk ORDER BY id DESC LIMIT {limits.SCRIPT_SAMPLE}")]
-    return sum(not fits(frozenset({"latin"}), text) for text in texts) > _SOME * len(texts)
+    texts = [row[0] for row in db.execute(f"SELECT text FROM chunk ORDER BY id DESC LIMIT {limits.AT_ONCE}")]
+    return sum(not fits(frozenset({"latin"}), text) for text in texts) > len(texts) / 100
 
 
 def chunks_waiting(db: Tables, model: str) -> int:
@@ -226,11 +224,11 @@ class VectorSource:
         with contextlib.ExitStack() as unless_it_serves:
             unless_it_serves.callback(store.close)
             waiting = chunks_waiting(self.index.db, embedder.name)
-            if waiting and not self._only_warm and (len(store) or waiting <= limits.MADE_WHILE_SEARCHING):
+            if waiting and not self._only_warm and (len(store) or waiting <= limits.CHUNKS_AT_ONCE):
                 # An endpoint that is down is asked for the query first: it gives up on that much sooner than on notes.
                 embedder.embed_query(text)
                 with contextlib.suppress(MemtoolError):
-                    embed(self.index, embedder, store, at_most=limits.MADE_WHILE_SEARCHING)
+                    embed(self.index, embedder, store, at_most=limits.CHUNKS_AT_ONCE)
                 waiting = chunks_waiting(self.index.db, embedder.name)
             if not len(store) and not waiting:
                 raise ProviderMissing("the model knows the script of no note")

@@ -298,13 +298,13 @@ def _fill(index: SqliteIndex, found: Scan) -> _Built:
         schema.create(db, daily)
     resumed = len(index.stamps())
     pending = changes(index.stamps(), found)
-    if resumed or len(pending.suspects) > limits.FIRST_BATCH:
+    if resumed or len(pending.suspects) > limits.AT_ONCE:
         db.execute("PRAGMA journal_mode = DELETE")
         db.execute("PRAGMA synchronous = NORMAL")
         generations.keep_begun(index.path)
     try:
         with _no_collection():
-            applied = _apply(index, found, pending, batch=limits.FIRST_BATCH)
+            applied = _apply(index, found, pending, batch=limits.AT_ONCE)
     except KeyboardInterrupt as interrupt:
         if generations.begun(index.place.generations):
             done = f"{len(index.stamps()):,} of {len(found.stamps):,} files are indexed"

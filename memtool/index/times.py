@@ -121,7 +121,6 @@ def _forms() -> tuple[str, ...]:
 
 _SHORTLY_AFTER = 0.4  # of a day that is asked for: people often write down later what they did
 _ANY_DAY = "[0-9]{2}"
-_YEARS = 4  # in which each day of a calendar comes at least once
 _BETWEEN = r"[\s,的]*(?:on|am|le|el|の)?\s*"  # a week and its day: "last week on Monday", 上周的星期三
 
 
@@ -194,7 +193,8 @@ def span_of(text: str, today: dt.date) -> Days | None:
     named = is_date(text.strip())
     if named and named.pattern[:4].isdecimal():
         today = min(today, dt.date(max(1, int(named.pattern[:4])), 12, 31))
-    days = (today - dt.timedelta(back) for back in range(min(today.toordinal(), _YEARS * 366)))
+    # In four years each day of a calendar comes at least once.
+    days = (today - dt.timedelta(back) for back in range(min(today.toordinal(), 4 * 366)))
     found = [day.isoformat() for day in _run(days, named)] if named else []
     return Days(found[-1], found[0]) if found else None
 

@@ -213,9 +213,9 @@ def _updated(place: Place, db: sqlite3.Connection) -> FollowedSources:
     with _transaction(db):
         db.executemany("DELETE FROM part WHERE source_id = (SELECT id FROM source WHERE name = ?)", gone)
         db.executemany("DELETE FROM source WHERE name = ?", gone)
-    for start in range(0, len(changed), limits.SOURCES_AT_ONCE):
+    for start in range(0, len(changed), limits.CHUNKS_AT_ONCE):
         with _transaction(db):
-            unread += sum(not _read(place.vault, db, one) for one in changed[start : start + limits.SOURCES_AT_ONCE])
+            unread += sum(not _read(place.vault, db, one) for one in changed[start : start + limits.CHUNKS_AT_ONCE])
     with _transaction(db):
         db.execute("INSERT OR REPLACE INTO meta VALUES ('folders', ?)", (folders,))
     return FollowedSources(len(changed) - unread, len(gone), unread)
@@ -284,7 +284,7 @@ def _fits(db: sqlite3.Connection) -> bool:
 def _is_worn(db: sqlite3.Connection) -> bool:
     """Return whether a third of the terms and more are of parts that are gone."""
     living, made = db.execute("SELECT count(*), coalesce(max(id), 0) FROM part").fetchone()
-    return bool(3 * (made - living) > made > limits.SOURCES_AT_ONCE)
+    return bool(3 * (made - living) > made > limits.CHUNKS_AT_ONCE)
 
 
 def _meta(db: sqlite3.Connection, key: str) -> str:

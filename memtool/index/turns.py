@@ -129,19 +129,22 @@ def _hits(
 def _best_of_sessions(
     db: sqlite3.Connection, terms: Sequence[str], limit: int
 ) -> dict[tuple[str, str], list[tuple[int, int]]]:
-    """Return for the best sources and their sessions, best first, the best parts: numbers of the turn and part."""
+    """Return for the best sources and their sessions, best first, the best parts: numbers of the turn and part.
+
+    Ten more than the *limit*: of some the owner has forgotten the words that were found.
+    """
     if not terms:
         return {}
     best = "SELECT rowid AS id, -rank AS score FROM part_terms WHERE part_terms MATCH ? ORDER BY score DESC LIMIT ?"
     rows = db.execute(
         f"SELECT s.name, s.session, p.turn, p.number FROM ({best}) AS m JOIN part AS p ON p.id = m.id"
         " JOIN source AS s ON s.id = p.source_id ORDER BY m.score DESC, m.id",
-        (" OR ".join(f'"{term}"' for term in terms), limits.MOST_PARTS),
+        (" OR ".join(f'"{term}"' for term in terms), limits.NEAREST),
     )
     found: dict[tuple[str, str], list[tuple[int, int]]] = {}
     for name, session, turn, part in rows:
         found.setdefault((name, session), []).append((turn, part))
-    return dict(islice(found.items(), limit + limits.MORE_SESSIONS))
+    return dict(islice(found.items(), limit + 10))
 
 
 def _turn_hit(

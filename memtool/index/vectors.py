@@ -210,9 +210,8 @@ class VectorStore:
             if unused * 4 <= len(self):
                 return 0
             table = self._table()
-            blocks = (
-                table[kept[at : at + limits.ROWS_COPIED]].tobytes() for at in range(0, len(kept), limits.ROWS_COPIED)
-            )
+            steps = range(0, len(kept), limits.AT_ONCE)
+            blocks = (table[kept[at : at + limits.AT_ONCE]].tobytes() for at in steps)
             self._replace(blocks, len(kept))
             return unused
 
@@ -314,11 +313,7 @@ def _file_name(model: str) -> str:
 
 
 def _select(db: SqliteTables, sql: str, numbers: Iterable[int]) -> list[tuple[Any, ...]]:
-    rows: list[tuple[Any, ...]] = []
-    listed = sorted(numbers)
-    for start in range(0, len(listed), limits.NUMBERS_OF_A_STATEMENT):
-        rows += db.execute(sql.format(", ".join(map(str, listed[start : start + limits.NUMBERS_OF_A_STATEMENT]))))
-    return rows
+    return db.execute(sql.format(", ".join(map(str, sorted(numbers))))).fetchall()
 
 
 def _sync(file: BinaryIO) -> None:

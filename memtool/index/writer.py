@@ -224,7 +224,7 @@ class SqliteWriter(Writer):
         if settled is not None:
             self.db.execute("INSERT INTO settled VALUES (?, ?)", (self.max_bytes, settled))
         new = list(self._new_words())
-        lists = ("\n".join(new[at : at + limits.WORDS_OF_A_LIST]) for at in range(0, len(new), limits.WORDS_OF_A_LIST))
+        lists = ("\n".join(new[at : at + limits.AT_ONCE]) for at in range(0, len(new), limits.AT_ONCE))
         self.db.executemany("INSERT INTO word_list VALUES (?)", ((words,) for words in lists))
         for number in sorted(self._stale):
             self._forget_terms(number)

@@ -15,12 +15,11 @@ from typing import NamedTuple
 
 from memtool.text.languages import languages, listed, pattern_of, words
 from memtool.text.scripts import is_unspaced
-from memtool.text.similarity import are_alike, trigrams
+from memtool.text.similarity import NEARLY_ALL, are_alike, trigrams
 from memtool.text.tokens import fold, index_terms, is_stop_word
 
 # Chosen on the examples of tests/text/test_near_duplicates.py: reworded twins have 0.7 and more.
 SAME_LETTERS = 0.6  # Jaccard over character trigrams of the telling words
-SAME_LONG_LETTERS = 0.83  # the same of a long text, whose words are not compared
 OWN_WORDS = 0.12  # share of the telling words that one side alone may hold: in a short sentence none
 SAME_MEANING = 0.92  # cosine of two vectors
 SAME_SUBJECT = 0.5  # share of the shorter statement's words that both hold
@@ -89,7 +88,7 @@ def is_same(new: Claim, standing: Claim) -> bool:
     if new.letters == standing.letters:
         return True
     if not (new.words and standing.words):
-        return are_alike(new.trigrams, standing.trigrams, SAME_LONG_LETTERS)
+        return are_alike(new.trigrams, standing.trigrams, NEARLY_ALL)
     pairs = ((new, standing), (standing, new))
     has_own = any(len(_own(one.words, other.words)) > OWN_WORDS * len(one.words) for one, other in pairs)
     is_like = are_alike(new.trigrams, standing.trigrams, SAME_LETTERS)

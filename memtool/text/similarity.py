@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from memtool.text.scripts import is_unspaced
 
+NEARLY_ALL = 0.83  # Jaccard over character trigrams of two texts that say the same
 _WORD = r"[^\W_]{3,}|\d+"
 
 

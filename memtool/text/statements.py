@@ -54,7 +54,6 @@ _ITEM = re.compile(r"(?:[-*+•–·]|\(?\d{1,3}[.)、）]|[①-⑳])\s+(?:\[[ x
 _ROW = re.compile(r"\|(.*\|.*)\|?")
 _HEAD_MARK = "\x00"  # before the head of a table
 _TABLE_HEAD = re.compile(_HEAD_MARK + r"\|(.*\|.*)\|?")
-_MOST_COLUMNS = 4  # of a table whose rows can be read without it
 _RULE = re.compile(r"[-=*_#~+|:\s]{3,}")
 _LABEL = re.compile(r"\*\*([^*]{2,60})\*\*[:：]?|(.{2,60})[:：](?:\*\*)?")  # a whole line that names what follows
 _SENTENCE_END = (".", "!", "?", "。", "！", "？")
@@ -125,8 +124,11 @@ def _statements(text: str) -> Iterator[Statement]:
 
 
 def _row(cells: list[str], columns: list[str]) -> str:
-    """Return the row of a table as a statement, each cell but the first with the name of its column; else nothing."""
-    if len(cells) != len(columns) or not 2 <= len(cells) <= _MOST_COLUMNS or not cells[0]:
+    """Return the row of a table as a statement, each cell but the first with the name of its column.
+
+    Nothing of a wide table, whose rows cannot be read without it.
+    """
+    if len(cells) != len(columns) or not 2 <= len(cells) <= 4 or not cells[0]:
         return ""
     if len(cells) == 2:
         return ": ".join(cells)

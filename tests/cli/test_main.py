@@ -318,7 +318,7 @@ def test_bytes_that_are_no_text_are_no_error(notes: Path) -> None:
 def test_an_interruption_says_what_is_kept(memtool: Memtool, notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(5):
         (notes / f"n{number}.md").write_text(f"# Note {number}\n\n解密 common\n", encoding="utf-8")
-    monkeypatch.setattr(limits, "FIRST_BATCH", 2)
+    monkeypatch.setattr(limits, "AT_ONCE", 2)
     put = Writer.put
 
     def interrupted(writer: Writer, ref: str, *rest: Any) -> None:

@@ -445,7 +445,7 @@ def interrupted_at(file: int, ends: type[BaseException]) -> Callable[[int, int],
 def test_a_first_index_that_was_interrupted_goes_on_where_it_stopped(
     notebook: Notebook, monkeypatch: pytest.MonkeyPatch, file: int, ends: type[BaseException]
 ) -> None:
-    monkeypatch.setattr(limits, "FIRST_BATCH", 3)
+    monkeypatch.setattr(limits, "AT_ONCE", 3)
     fill(notebook, 9)
     kept = file // 3 * 3 if file < 9 else 9
     with pytest.raises(ends) as interrupt:
@@ -467,7 +467,7 @@ def test_a_first_index_that_was_interrupted_goes_on_where_it_stopped(
 def test_what_changed_and_went_since_the_interruption_is_noticed(
     notebook: Notebook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(limits, "FIRST_BATCH", 3)
+    monkeypatch.setattr(limits, "AT_ONCE", 3)
     fill(notebook, 9)
     with pytest.raises(KeyboardInterrupt):
         engine.use_index(
@@ -488,7 +488,7 @@ def test_what_changed_and_went_since_the_interruption_is_noticed(
 def test_an_interrupted_index_that_cannot_be_gone_on_with_is_begun_anew(
     notebook: Notebook, monkeypatch: pytest.MonkeyPatch, damage: str
 ) -> None:
-    monkeypatch.setattr(limits, "FIRST_BATCH", 3)
+    monkeypatch.setattr(limits, "AT_ONCE", 3)
     fill(notebook, 9)
     with pytest.raises(KeyboardInterrupt):
         engine.use_index(notebook.place._replace(progress=interrupted_at(7, KeyboardInterrupt)), lambda index: index)
@@ -514,7 +514,7 @@ def test_an_interrupted_index_that_cannot_be_gone_on_with_is_begun_anew(
 
 @pytest.mark.of_sqlite
 def test_a_disk_that_fills_up_keeps_no_half_of_an_index(notebook: Notebook, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "FIRST_BATCH", 3)
+    monkeypatch.setattr(limits, "AT_ONCE", 3)
     fill(notebook, 9)
 
     def full(done: int, _: int) -> None:

@@ -179,7 +179,7 @@ def arm(at):
 def prepare(folder):
     notebook = Notebook(folder)
     fill(notebook, 3)
-    limits.FIRST_BATCH = 1 if scene == "batches" else 2_000
+    limits.AT_ONCE = 1 if scene == "batches" else 2_000
     if scene not in ("first", "batches"):
         notebook.write("gone.md", "gone")
         notebook.write("n0.md", "another text")

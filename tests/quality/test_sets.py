@@ -17,7 +17,7 @@ import pytest
 
 from memtool.embeddings import Embedder, open_embedder
 from memtool.index.engine import Index, Place, use_index
-from memtool.index.evaluation import DEPTH, MRR_AT, evaluate, parse_questions
+from memtool.index.evaluation import DEPTH, evaluate, parse_questions
 from memtool.index.filters import Filter
 from memtool.index.search import search
 from memtool.index.semantic import Vectors, embed, open_vectors
@@ -46,7 +46,7 @@ def measured(
     questions = parse_questions(line for line in lines if json.loads(line).get("category") != "adversarial")
 
     # Only conversations are so long that ten different notes take many hits.
-    limit = DEPTH if any(evidence.first for each in questions for evidence in each.relevant) else MRR_AT + 2
+    limit = DEPTH if any(evidence.first for each in questions for evidence in each.relevant) else 12
 
     def answer(index: Index) -> list[list[Location]]:
         vectors = _vectors(index, embedder) if embedder else None

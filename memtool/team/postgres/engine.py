@@ -197,7 +197,7 @@ def _fill(index: PostgresIndex, found: Scan, fingerprint: str) -> None:
             index.db.analyze(*_TEXT_TABLES)
         return
     try:
-        _write(index, found, pending, batch=index_limits.FIRST_BATCH)
+        _write(index, found, pending, batch=index_limits.AT_ONCE)
     except KeyboardInterrupt as interrupt:
         done = f"{len(index.stamps()):,} of {len(found.stamps):,} files are indexed"
         interrupt.add_note(f"{done}; the next run goes on there")
@@ -214,7 +214,7 @@ def _rebuild(index: PostgresIndex, because: str = "you asked for it") -> None:
         index.db.db.execute("SET LOCAL statement_timeout = 0")
         forget_rows(index.db)
         found = index.place.scan()
-        _write(index, found, changes({}, found), batch=index_limits.FIRST_BATCH)
+        _write(index, found, changes({}, found), batch=index_limits.AT_ONCE)
         _finish(index, sqlite_schema.fingerprint(index.place.vault.daily))
     index.rebuilt = because
     index.db.analyze(*_TEXT_TABLES)

@@ -69,7 +69,7 @@ class Model:
 def test_a_first_index_goes_on_after_the_server_was_killed(
     server: PostgresServer, notes: Notebook, file: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(limits, "FIRST_BATCH", 3)
+    monkeypatch.setattr(limits, "AT_ONCE", 3)
     killing = notes.place._replace(progress=lambda done, _: server.kill() if done == file else None)
     with pytest.raises(DatabaseUnavailable):
         use_index(killing, lambda index: index)
