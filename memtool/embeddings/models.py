@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memtool.embeddings.known_scripts import ALL_SCRIPTS
 from memtool.errors import BadSetting, ProviderFailed
+from memtool.text.lines import without_surrogates
 
 if TYPE_CHECKING:
     import numpy as np
@@ -80,7 +81,7 @@ def _path(cache: Path, model: str) -> Path:
 
 def clean(text: str) -> str:
     """Return *text* without lone surrogates, which neither a tokenizer nor UTF-8 can hold, and never empty."""
-    return text.encode("utf-8", "replace").decode("utf-8") or " "
+    return without_surrogates(text) or " "
 
 
 def unit_vectors(rows: ArrayLike, who: str) -> NDArray[np.float32]:

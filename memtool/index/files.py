@@ -20,10 +20,8 @@ if TYPE_CHECKING:
     from memtool.workspace import Workspace
 
 T = TypeVar("T")
-_NOT_OURS = (  # errors of reading that the state of the file explains; any other is a bug of whoever reads
-    sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN,
-    sqlite3.SQLITE_READONLY, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL,
-)  # fmt: skip
+# Errors of reading that the state of the file explains; any other is a bug of the reader.
+_NOT_OURS = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, *schema.PASSING, *schema.REFUSED, *schema.UNREACHABLE)
 
 
 class FileEngine:
@@ -77,7 +75,7 @@ class FileEngine:
             try:
                 yield db
             except sqlite3.DatabaseError as error:
-                if getattr(error, "sqlite_errorcode", 0) & 0xFF not in _NOT_OURS:
+                if schema.code_of(error) not in _NOT_OURS:
                     raise
                 raise Busy(f"the index cannot be used: {error}") from None
 

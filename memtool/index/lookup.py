@@ -12,6 +12,7 @@ from memtool.errors import MemtoolError, NoteNotFound, UsageError
 from memtool.index import schema
 from memtool.index.engine import Index
 from memtool.settings import Settings
+from memtool.text.lines import without_surrogates
 from memtool.text.tokens import fold
 from memtool.vault.files import read_text
 from memtool.vault.forgotten import ForgottenTexts, forgotten_in, is_forgotten
@@ -39,12 +40,12 @@ def find_note(db: Tables, name: str) -> str:
 
     def named(alias: str) -> list[str]:
         rows = db.execute(
-            "SELECT ref FROM note WHERE instr(names, ?) > 0 ORDER BY ref", (f"\n{fold(_speakable(alias))}\n",)
+            "SELECT ref FROM note WHERE instr(names, ?) > 0 ORDER BY ref", (f"\n{fold(without_surrogates(alias))}\n",)
         )
         return [row[0] for row in rows]
 
     def of_session(begun: str) -> list[str]:
-        pattern = f"%\n{_escaped(_speakable(fold(begun)))}%"
+        pattern = f"%\n{_escaped(without_surrogates(fold(begun)))}%"
         sql = "SELECT ref FROM note WHERE names LIKE ? ESCAPE '!' AND ref LIKE '%sessions/%' ORDER BY ref"
         return [row[0] for row in db.execute(sql, (pattern,))]
 
@@ -89,7 +90,7 @@ def find_session(index: Index, session: str, wanted: Filter) -> SessionPlace | N
     """Return the note of the *session* with that id, if it has one that *wanted* leaves."""
     condition, values = wanted.where()
     find = "SELECT n.ref, n.title, c.date, c.project, c.status FROM note AS n JOIN chunk AS c ON c.note_id = n.id WHERE"
-    named = f"%\n{_escaped(_speakable(fold(session)))}\n%"
+    named = f"%\n{_escaped(without_surrogates(fold(session)))}\n%"
     places: list[tuple[str, list[object]]] = [
         ("n.ref = ? AND n.names LIKE ? ESCAPE '!'", [note_of(index.place.vault, session), named]),
         ("n.names LIKE ? ESCAPE '!'", [named]),  # its owner has moved it, or the vault was cloned
@@ -110,7 +111,7 @@ def find_fact(db: Tables, fact_id: str) -> Memory | None:
     rows = db.execute(
         "SELECT n.ref, c.start_line, c.end_line, c.project, n.title, c.text, c.date, c.category, c.status, c.author"
         " FROM chunk AS c JOIN note AS n ON n.id = c.note_id WHERE c.fact_id = ? AND c.fact_id <> ''",
-        (_speakable(fact_id),),
+        (without_surrogates(fact_id),),
     ).fetchall()
     if len(rows) > 1:
         places = ", ".join(f"{ref}:{first}-{last}" for ref, first, last, *_ in rows[:5])
@@ -136,11 +137,6 @@ def linking_to(db: Tables, ref: str, limit: int) -> list[tuple[str, str]]:
         (ref, f"[[{stem}]]", f"[[{stem}|", f"/{name})", limit),
     )
     return [(row[0], row[1]) for row in rows]
-
-
-def _speakable(text: str) -> str:
-    """Return *text* without half characters, which a command line may hold."""
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def forgotten_of(index: Index, place: SessionPlace, kept: Mapping[str, Any]) -> ForgottenTexts:

@@ -33,6 +33,10 @@ TEXT = 2  # memtool.text.tokens: the terms
 CHUNKS = 10  # memtool.index.rows: the chunks and what they are found by
 
 HASH = 8  # bytes of a content hash
+# SQLite's error codes: another process is at it; the disk refuses; and what may be damage, or a file just removed.
+PASSING = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL)
+REFUSED = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY)
+UNREACHABLE = (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN)
 _BARE = -zlib.MAX_WBITS  # no header and no checksum, in which zlib would spend a tenth
 _BARE_OF_A_CHUNK = -13  # the same with 8 KiB of memory to clear rather than 32: a chunk is no longer
 
@@ -185,6 +189,11 @@ class SqliteTables(sqlite3.Connection):
             values,
         )
         return [(chunk_id, project, np.frombuffer(hashes, "<i8")) for chunk_id, project, hashes in rows]
+
+
+def code_of(error: sqlite3.DatabaseError) -> int:
+    """Return SQLite's code of *error*, without what tells its kinds apart; 0 of one that Python raised itself."""
+    return int(getattr(error, "sqlite_errorcode", sqlite3.SQLITE_OK)) & 0xFF
 
 
 def embedding_mark(model: str) -> str:

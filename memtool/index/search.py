@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,7 +13,6 @@ from memtool.index.filters import SHIPPED, Filter
 from memtool.index.lexical import Lexical, completed_terms, coverage, lexical_search
 from memtool.index.ranking import SearchResult
 from memtool.index.tables import Semantic
-from memtool.text.languages import all_labels
 from memtool.text.tokens import is_stop_word, query_terms, term_spans
 from memtool.vault.memory import Found, Location, Memory
 
@@ -28,7 +25,6 @@ _FIELDS = (
     " c.tags, c.expires, c.status, n.ref AS path, n.title"
 )
 _DAY = "CASE WHEN c.date <> '' THEN c.date ELSE date(n.mtime_ns / 1000000000, 'unixepoch', 'localtime') END"
-_HEAD = ("project", "updated", "directory", "transcript", "links")  # labels of a session's note
 
 
 class Snippet(NamedTuple):
@@ -274,8 +270,9 @@ def snippet_of(found: Found) -> Snippet:
 
 def snippet(text: str, terms: frozenset[str], width: int = limits.SNIPPET) -> Snippet:
     """Return about *width* characters of *text*, each line of it on its own, and the spans in them that match."""
-    lines = (" ".join(line.split()) for line in _without_boilerplate(text, terms).split("\n"))
-    shown = "\n".join(filter(None, lines))
+    lines = [line for each in text.split("\n") if (line := " ".join(each.split()))]
+    below = [line for line in lines if not line.startswith("#")]  # the headings are above the snippet
+    shown = "\n".join(below or lines)
     flat = shown.replace("\n", " ")  # of the same length
     spans = list(term_spans(flat, terms))
     start = _densest(spans, width, len(flat))
@@ -290,32 +287,6 @@ def snippet(text: str, terms: frozenset[str], width: int = limits.SNIPPET) -> Sn
     shift = len(before) - start
     inside = ((max(a, start) + shift, min(b, end) + shift) for a, b in spans if a < end and b > start)
     return Snippet(f"{before}{shown[start:end]}{after}", tuple(inside))
-
-
-def _without_boilerplate(text: str, terms: frozenset[str]) -> str:
-    """Return *text* without its headings, which stand above the snippet, and lines as every session's note has them.
-
-    One of those that holds a match stays, and so does everything where nothing else is left.
-    """
-    head, key_points = _boilerplate()
-    lines = [
-        line
-        for line in text.split("\n")
-        if not line.startswith("#") and (not head.match(line) or any(term_spans(line.split("**")[-1], terms)))
-    ]
-    return "\n".join(key_points.sub("", line) for line in lines) if any(line.strip() for line in lines) else text
-
-
-@cache
-def _boilerplate() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Return patterns for a session's note in any language: the lines of its head, and the label of its key points."""
-    labels = all_labels("session")
-    names = "|".join(re.escape(name) for key in _HEAD for name in labels[key])
-    points = "|".join(map(re.escape, labels["key_points"]))
-    return (
-        re.compile(rf"- \*\*(?:{names})\*\*[:：]|-{{3,}}\s*$"),
-        re.compile(rf"^\d+\. \*\*(?:{points})\*\*[:：]\s*$"),
-    )
 
 
 def _densest(spans: list[tuple[int, int]], width: int, length: int) -> int:

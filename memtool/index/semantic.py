@@ -218,8 +218,6 @@ class VectorSource:
             return error
 
     def _opened_now(self, embedder: Embedder, text: str) -> tuple[Vectors, tuple[str, ...]]:
-        from memtool.index.semantic import chunks_waiting, embed, open_vectors
-
         store = open_vectors(self.index, embedder)
         with contextlib.ExitStack() as unless_it_serves:
             unless_it_serves.callback(store.close)

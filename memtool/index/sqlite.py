@@ -35,11 +35,6 @@ if TYPE_CHECKING:
     from memtool.vault.note import BrokenNote
 
 T = TypeVar("T")
-# What SQLite's error codes mean. Those of the last line may be damage, or a generation that was just removed: only a
-# second time does the disk refuse.
-_PASSING = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
-_REFUSED = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY)
-_UNREACHABLE = (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN)
 
 
 class SqliteIndex(Index):
@@ -99,11 +94,11 @@ def use_file(place: Place, use: Callable[[Index], T], *, rebuild: bool = False) 
     """Return the result of *use* on the index, fresh from the vault: see `memtool.index.engine.use_index`."""
     try:
         try:
-            with _refusals(place, _REFUSED):
+            with _refusals(place, schema.REFUSED):
                 return _open_and_use(place, use, "you asked for it" if rebuild else "")
         except sqlite3.DatabaseError as error:
             damage = f"it was damaged ({error})"
-        with _refusals(place, (*_REFUSED, *_UNREACHABLE)):
+        with _refusals(place, schema.REFUSED + schema.UNREACHABLE):  # a second time, it is no passing state
             return _open_and_use(place, use, damage)
     except NotWritable as error:
         path = None if rebuild else generations.current(place.generations)
@@ -149,8 +144,8 @@ def _refusals(place: Place, codes: tuple[int, ...]) -> Iterator[None]:
     try:
         yield
     except sqlite3.OperationalError as error:
-        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_OK) & 0xFF
-        if code in _PASSING:
+        code = schema.code_of(error)
+        if code in schema.PASSING:
             raise Busy(f"the index cannot be used now ({error})") from None
         if code in codes:
             raise NotWritable(f"the index in '{place.folder}' cannot be written: {error}") from None

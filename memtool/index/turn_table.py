@@ -31,10 +31,6 @@ from memtool.workspace import Workspace
 
 SIZE = 400  # characters of a part
 _VERSION = 2
-_REFUSED = (  # what another process or the disk refuses; any other error is damage
-    sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR,
-    sqlite3.SQLITE_CANTOPEN,
-)  # fmt: skip
 _FILE, _LOCK = "turns.sqlite", "turns"
 TURN = "transcript"  # the kind of a hit that is a turn of a kept session
 _TABLES = f"""
@@ -127,7 +123,7 @@ def drop_damaged(place: Place, error: sqlite3.DatabaseError) -> None:
 
 
 def _is_damage(error: sqlite3.DatabaseError) -> bool:
-    return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF not in _REFUSED
+    return schema.code_of(error) not in schema.PASSING + schema.REFUSED + schema.UNREACHABLE
 
 
 def missing_sources(db: sqlite3.Connection | None, vault: Vault) -> tuple[int, int]:

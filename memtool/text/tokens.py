@@ -16,7 +16,6 @@ from itertools import pairwise
 from operator import add
 from typing import Any
 
-from memtool.named_tuple import NamedTuple
 from memtool.text.languages import word_set, words as words_in_languages
 from memtool.text.scripts import FIRST_UNSPACED, RADICALS, UNFOLDED, UNSPACED, is_ideograph, is_unspaced
 
@@ -45,14 +44,6 @@ _ACCENTS = "[\u0300-\u0305\u0307-\u036f]|(?<!и)\u0306"  # й is a letter of its
 _NOT_IN_TERMS = re.compile("[ (),'’]")  # ⑴ and Arabic ligatures fold to the first four, where FTS5 would cut
 _AS_IT_IS = re.compile(f"[{UNFOLDED}]+")
 _KANA = "[\u3041-\u30fa]"
-
-
-class _TextRun(NamedTuple):
-    """A part of a text that is one word, identifier or path, or one stretch of a script without spaces."""
-
-    text: str
-    start: int
-    unspaced: bool
 
 
 def index_terms(text: str) -> list[str]:
@@ -106,13 +97,13 @@ def query_terms(text: str) -> list[str]:
     """Return the distinct terms to ask for, in order. Stop words go, unless there is nothing else."""
     terms: dict[str, None] = {}
     stopped: dict[str, None] = {}
-    for run, _, unspaced in _runs(text):
-        if unspaced:
-            terms |= dict.fromkeys(_unspaced_query_terms(run))
-            stopped |= dict.fromkeys(_unspaced_terms(run))
-        else:
+    for run, is_spaced_run in _cut(text):
+        if is_spaced_run:
             for term in _spaced_terms(run):
                 (stopped if term in _stopped_terms() else terms)[term] = None
+        else:
+            terms |= dict.fromkeys(_unspaced_query_terms(run))
+            stopped |= dict.fromkeys(_unspaced_terms(run))
     return list(terms or stopped)
 
 
@@ -136,20 +127,20 @@ def capitalised_terms(text: str) -> list[str]:
 
 def query_words(text: str) -> list[str]:
     """Return the spaced words of *text* as they were typed, folded and unstemmed: what completion tries to finish."""
-    words = (_as_term(_CONTRACTION.sub("", run)) for run, _, unspaced in _runs(text) if not unspaced)
+    words = (_as_term(_CONTRACTION.sub("", run)) for run, is_spaced_run in _cut(text) if is_spaced_run)
     return [word for word in dict.fromkeys(words) if word and word not in stop_words()]
 
 
 def plain_words(text: str) -> list[str]:
     """Return the spaced words of *text* in their order, folded and unstemmed; "" for any other run."""
-    runs = (_CONTRACTION.sub("", run) if not unspaced else "" for run, _, unspaced in _runs(text))
+    runs = (_CONTRACTION.sub("", run) if is_spaced_run else "" for run, is_spaced_run in _cut(text))
     return [fold(run) if run.isalpha() else "" for run in runs]
 
 
 def query_names(text: str) -> dict[str, tuple[str, ...]]:
     """Return the identifiers, paths and versions in *text*: the term of each whole, and all its terms."""
     names = (
-        run for run, _, unspaced in _runs(text) if not unspaced and (_IN_A_NAME.search(run) or len(_words(run)) > 2)
+        run for run, is_spaced_run in _cut(text) if is_spaced_run and (_IN_A_NAME.search(run) or len(_words(run)) > 2)
     )
     return {terms[0]: terms for terms in map(_spaced_terms, names) if terms}
 
@@ -160,8 +151,8 @@ def stretches(text: str) -> list[list[str]]:
     A stretch ends where a script without spaces begins. Function words are in it.
     """
     found: list[list[str]] = [[]]
-    for run, _, unspaced in _runs(text):
-        if unspaced:
+    for run, is_spaced_run in _cut(text):
+        if not is_spaced_run:
             found.append([])
         else:
             words = (_parts(word) or [_as_term(word)] for word in _words(_CONTRACTION.sub("", run)))
@@ -171,7 +162,7 @@ def stretches(text: str) -> list[list[str]]:
 
 def unspaced_runs(text: str) -> list[str]:
     """Return the distinct runs of *text* in scripts without spaces, folded, function words left out."""
-    runs = (fold(run) for run, _, unspaced in _runs(text) if unspaced)
+    runs = (fold(run) for run, is_spaced_run in _cut(text) if not is_spaced_run)
     return list(dict.fromkeys(piece for run in runs for piece in _pieces(run) if piece))
 
 
@@ -187,8 +178,8 @@ def term_spans(text: str, wanted: frozenset[str]) -> Iterator[tuple[int, int]]:
             if not wanted.isdisjoint(_spaced_terms(match[0])):
                 yield match.span()
             continue
-        for run, start, unspaced in _runs_by_script(match[0], match.start()):
-            if unspaced:
+        for run, start, is_spaced_run in _placed(match[0], match.start()):
+            if not is_spaced_run:
                 yield from _unspaced_spans(run, start, wanted)
             elif not wanted.isdisjoint(_spaced_terms(run)):
                 yield start, start + len(run)
@@ -236,27 +227,15 @@ def _cut(text: str) -> Iterator[tuple[str, bool]]:
                     yield from ((spaced, True) for spaced in _run_of(part).findall(part))
 
 
-def _runs(text: str) -> Iterator[_TextRun]:
-    for match in _run_of(text).finditer(text):
-        run = match[0]
-        if run.isascii():
-            yield _TextRun(run, match.start(), unspaced=False)
-        else:
-            yield from _runs_by_script(run, match.start())
-
-
-def _runs_by_script(text: str, offset: int) -> Iterator[_TextRun]:
-    """Cut *text*, which holds other letters than ASCII, where scripts with and without spaces meet."""
-    if max(text) < FIRST_UNSPACED:
-        yield _TextRun(text, offset, unspaced=False)
-        return
+def _placed(text: str, offset: int) -> Iterator[tuple[str, int, bool]]:
+    """Give the runs of *text*, which holds other letters than ASCII, as `_cut` does, each with its place."""
     at = 0
     for unspaced in [*_unspaced_pattern().finditer(text), None]:
         end = unspaced.start() if unspaced else len(text)
         for match in _run_of(text).finditer(text, at, end):
-            yield _TextRun(match[0], offset + match.start(), unspaced=False)
+            yield match[0], offset + match.start(), True
         if unspaced:
-            yield _TextRun(unspaced[0], offset + end, unspaced=True)
+            yield unspaced[0], offset + end, False
             at = unspaced.end()
 
 

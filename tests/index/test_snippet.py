@@ -5,7 +5,6 @@ from hypothesis import given, strategies as st
 
 from memtool.index import limits
 from memtool.index.search import snippet
-from memtool.text.languages import all_labels
 from memtool.text.tokens import index_terms, query_terms
 
 words = st.lists(
@@ -53,15 +52,3 @@ def test_a_text_is_cut_with_dots_on_both_sides() -> None:
 def test_the_headings_are_left_to_whoever_shows_them() -> None:
     assert snippet("# Title\ntext", frozenset())[0] == "text"
     assert snippet("# Title", frozenset())[0] == "# Title"
-
-
-def test_the_head_of_a_sessions_note_is_left_out_unless_it_matches() -> None:
-    head = "\n".join(
-        f"- **{word}**: ~/src/shop"
-        for name in ("project", "updated", "directory")
-        for word in all_labels("session")[name]
-    )
-    text = f"# 登录\n\n{head}\n\n---\n\n1. **Key points**:\n   - the cookie was 解密失败\n"
-    assert snippet(text, frozenset({"cookie"}))[0] == "- the cookie was 解密失败"
-    assert "**Directory**: ~/src/shop" in snippet(text, frozenset({"src"}))[0]
-    assert snippet(head, frozenset())[0].startswith("- **Project**")
