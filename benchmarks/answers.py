@@ -1,9 +1,9 @@
 """`python -m benchmarks.answers SHARED --notes VAULT --issues VAULT`: fit the likelihood of what sessions say.
 
 SHARED holds the labelled material: `transcripts/questions.jsonl`, `transcripts/prompts` and `swectx/issues.jsonl`. The
-notes of its sessions are made beforehand (`make_notes.sh`, `run.py`). Printed are, for questions and for all other
-prompts, the weights, the loss on projects that were left out, with all signs and without each, and how far the
-likelihood is true in five bins there. None of the material is published.
+notes of its sessions are made beforehand (`make_notes.sh`, `run.py`). Printed are the weights beside those of facts and
+notes, the loss on projects that were left out, with all signs and without each, and how far the likelihood is true in
+five bins there. None of the material is published.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from benchmarks.recall.fitting import fitted, likelihoods, odds_of
 from memtool.index.engine import place_of, use_index
-from memtool.recall.answers.likelihood import QUESTION, TASK, Signs, bounded
+from memtool.recall.answers.likelihood import Signs
 from memtool.recall.answers.sessions import (
     MOST_LOOKED_AT,
     PromptKind,
@@ -38,11 +39,10 @@ from memtool.vault.layout import open_vault
 from memtool.vault.sessions import parse_session
 from memtool.workspace import Workspace
 
-_RIDGE, _STEPS = 1.0, 100
 _BINS = (0.0, 0.05, 0.15, 0.3, 0.5, 1.01)
 _LARGE = 40  # prompts of one project; more are two groups
 _ENVIRON = {"MEMTOOL_EMBEDDINGS_PROVIDER": "none"}
-SIGNS = tuple(name for name in Signs._fields if getattr(TASK.of, name) or getattr(QUESTION.of, name))
+SIGNS = ("shared", "ahead", "file", "words", "pasted")
 
 
 class Sample(NamedTuple):
@@ -146,44 +146,32 @@ def of_issues(shared: Path, notes: Notes) -> Iterator[Sample]:
         yield from notes.samples(f"Fix this issue:\n{issue['problem_statement']}", project, worth)
 
 
-def fitted(values: np.ndarray, worth: np.ndarray) -> np.ndarray:
-    """Return the weights of a logistic regression, that of the constant last."""
-    ridge = np.diag([_RIDGE] * (values.shape[1] - 1) + [1e-6])
-    weights = np.zeros(values.shape[1])
-    for _ in range(_STEPS):
-        likely = likelihoods(values, weights)
-        curve = (values * (likely * (1 - likely))[:, None]).T @ values + ridge
-        step = np.linalg.solve(curve, values.T @ (likely - worth) + ridge @ weights)
-        weights -= step * min(1.0, 1.0 / max(float(np.abs(step).max()), 1e-9))
-    return weights
-
-
-def likelihoods(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Return the likelihood of each row of *values*."""
-    return np.asarray(1 / (1 + np.exp(-np.clip(values @ weights, -30, 30))))
-
-
-def left_out(values: np.ndarray, worth: np.ndarray, groups: Sequence[str]) -> np.ndarray:
-    """Return the likelihood of each sample by weights that were fitted without its group."""
+def left_out(values: np.ndarray, worth: np.ndarray, known: np.ndarray, groups: Sequence[str]) -> np.ndarray:
+    """Return the likelihood of each sample by weights that were fitted without its group; *known* are odds."""
     likely = np.zeros(len(worth))
     for group in set(groups):
         inside = np.array([each == group for each in groups])
-        likely[inside] = likelihoods(values[inside], fitted(values[~inside], worth[~inside]))
+        weights = fitted(values[~inside], worth[~inside], known[~inside])
+        likely[inside] = likelihoods(values[inside], weights, known[inside])
     return likely
 
 
-def report(name: str, samples: Sequence[Sample]) -> Iterator[str]:
+def report(samples: Sequence[Sample]) -> Iterator[str]:
     """Give what is to be known of the fit to *samples*, in lines."""
-    values = np.array([[*(getattr(bounded(each.signs), name) for name in SIGNS), 1.0] for each in samples])
+    values = np.array([[*(getattr(each.signs, name) for name in SIGNS), 1.0] for each in samples])
     worth = np.array([each.worth for each in samples])
+    known = np.array([odds_of(each.signs, (*SIGNS, "is_session")) for each in samples])
     groups = [_group(each.group, at, samples) for at, each in enumerate(samples)]
-    likely = left_out(values, worth, groups)
-    weights = dict(zip((*SIGNS, "bias"), fitted(values, worth).round(2).tolist(), strict=True))
-    yield f"{name}: {len(samples)} samples, {worth.sum():.0f} worth reading; weights {weights}"
+    likely = left_out(values, worth, known, groups)
+    weights = dict(zip((*SIGNS, "is_session"), fitted(values, worth, known).round(2).tolist(), strict=True))
+    yield f"{len(samples)} samples, {worth.sum():.0f} worth reading; weights {weights}"
     yield f"  loss, projects left out: {_loss(likely, worth):.4f}"
     for at, sign in enumerate(SIGNS):
-        without = left_out(np.delete(values, at, axis=1), worth, groups)
+        without = left_out(np.delete(values, at, axis=1), worth, known, groups)
         yield f"    without {sign}: {_loss(without, worth):.4f}"
+    for kind in PromptKind:
+        inside = np.array([each.kind is kind for each in samples])
+        yield f"  {kind.value}: {_loss(likely[inside], worth[inside]):.4f} of {inside.sum()}"
     for low, high in pairwise(_BINS):
         inside = (likely >= low) & (likely < high)
         if inside.any():
@@ -216,9 +204,7 @@ def main(arguments: Sequence[str]) -> int:
     sys.path[:0] = [str(shared / name) for name in ("transcripts", "transcripts/prompts", "swectx")]
     notes, issues = Notes(options.notes), Notes(options.issues)
     samples = [*of_questions(shared, notes), *of_prompts(shared, notes, issues), *of_issues(shared, issues)]
-    for name, is_wanted in (("questions", True), ("tasks", False)):
-        chosen = [each for each in samples if (each.kind is PromptKind.QUESTION) is is_wanted]
-        print("\n".join(report(name, chosen)))
+    print("\n".join(report(samples)))
     return 0
 
 

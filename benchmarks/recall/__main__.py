@@ -27,7 +27,6 @@ from benchmarks.recall.labelled import (
 )
 from benchmarks.recall.sessions import Hook, HookFailed, Turn, hold
 from benchmarks.recall.vaults import Shelf, write_vault
-from memtool.recall.answers.likelihood import Weights
 
 
 def main(arguments: list[str]) -> int:
@@ -92,7 +91,7 @@ def _hold(names: list[str], model: Path | None, database: str) -> dict[str, list
     return parts
 
 
-def _fit(model: Path | None) -> Weights:
+def _fit(model: Path | None) -> dict[str, float]:
     from benchmarks.recall.fitting import fit  # noqa: PLC0415  (numpy, which nothing else here needs)
 
     areas, today = read_areas(), datetime.now(UTC).date()

@@ -10,7 +10,7 @@ import numpy as np
 
 from benchmarks.recall.labelled import Conversation
 from benchmarks.recall.vaults import Shelf
-from memtool.recall.answers.likelihood import KEPT, KEPT_BY_MEANING, Signs, Weights
+from memtool.recall.answers.likelihood import BIAS, WEIGHTS, Signs
 from memtool.recall.prompts.finding import candidates
 from memtool.recall.prompts.question import question_of
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from memtool.index.tables import Tables
     from memtool.recall.prompts.meaning import Meaning
 
-_RIDGE, _RIDGE_WITH_MEANING = 1.0, 0.3  # keeps weights small that the set says little of
+_OF_WORDS = ("strength", "share", "coverage", "lead", "is_here", "is_elsewhere")
+_OF_MEANING = ("cosine", "gap")
 _NEAREST = 20  # chunks that are near and share no word: what a memory must have beside them is to be learned, too
 _STEPS = 200
-_LONGEST_STEP = 1.0  # of a weight; a whole step of Newton's may go too far at first
 
 
 def fit(
@@ -30,14 +30,14 @@ def fit(
     shelf: Shelf,
     today: dt.date,
     meaning: Callable[[str], Meaning] | None = None,
-) -> Weights:
+) -> dict[str, float]:
     """Return the weights under which the labels of *conversations* are likeliest. Tolerated memories are left out.
 
     The weight of the scope is no weight but given: of so many chunks one is as likely as the other at first. With
-    *meaning*, what tells it of a prompt, only those memories count of which it says something.
+    *meaning*, what tells it of a prompt, those of meaning are fitted beside all others as they are, to the memories of
+    which it says something.
     """
-    like = KEPT_BY_MEANING if meaning else KEPT
-    names = [name for name, weight in like.of._asdict().items() if weight and name != "scope"]
+    names = _OF_MEANING if meaning else _OF_WORDS
     samples = [
         (signs, label)
         for signs, label in samples_of(db, conversations, shelf, today, meaning)
@@ -45,20 +45,35 @@ def fit(
     ]
     values = np.array([[*(getattr(signs, name) for name in names), 1.0] for signs, _ in samples])
     labels = np.array([float(label) for _, label in samples])
-    given = np.array([-signs.scope for signs, _ in samples])
-    ridge = np.diag([_RIDGE if meaning is None else _RIDGE_WITH_MEANING] * len(names) + [1e-6])
+    known = np.array([odds_of(signs, names) if meaning else -signs.scope for signs, _ in samples])
+    weights = fitted(values, labels, known, ridge=0.3 if meaning else 1.0)
+    return dict(zip((*names, "bias"), weights.round(2).tolist(), strict=True))
+
+
+def odds_of(signs: Signs, besides: Iterable[str]) -> float:
+    """Return the logarithm of the odds of *signs* by all weights but those that are named *besides*."""
+    left_out = signs._replace(**dict.fromkeys(besides, 0.0))
+    return BIAS + sum(weight * sign for weight, sign in zip(WEIGHTS, left_out, strict=True))
+
+
+def fitted(values: np.ndarray, labels: np.ndarray, known: np.ndarray | float = 0.0, ridge: float = 1.0) -> np.ndarray:
+    """Return the weights of a logistic regression, that of the constant last; *known* is added to the odds.
+
+    The *ridge* keeps weights small of which the samples say little.
+    """
+    ridges = np.diag([ridge] * (values.shape[1] - 1) + [1e-6])
     weights = np.zeros(values.shape[1])
     for _ in range(_STEPS):
-        likely = 1 / (1 + np.exp(-np.clip(values @ weights + given, -30, 30)))
-        slope = values.T @ (likely - labels) + ridge @ weights
-        curve = (values * (likely * (1 - likely))[:, None]).T @ values + ridge
-        step = np.linalg.solve(curve, slope)
-        step *= min(1.0, _LONGEST_STEP / max(float(np.abs(step).max()), 1e-9))
-        weights -= step
-        if float(np.abs(step).max()) < 1e-6:
-            break
-    *fitted, bias = (round(float(weight), 2) for weight in weights)
-    return Weights(Signs(**dict(zip(names, fitted, strict=True)), scope=-1.0), bias, like.floor)
+        likely = likelihoods(values, weights, known)
+        curve = (values * (likely * (1 - likely))[:, None]).T @ values + ridges
+        step = np.linalg.solve(curve, values.T @ (likely - labels) + ridges @ weights)
+        weights -= step * min(1.0, 1.0 / max(float(np.abs(step).max()), 1e-9))  # a whole step may go too far at first
+    return weights
+
+
+def likelihoods(values: np.ndarray, weights: np.ndarray, known: np.ndarray | float = 0.0) -> np.ndarray:
+    """Return the likelihood of each row of *values*."""
+    return np.asarray(1 / (1 + np.exp(-np.clip(values @ weights + known, -30, 30))))
 
 
 def samples_of(

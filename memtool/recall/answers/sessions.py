@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from memtool.errors import MemtoolError
 from memtool.named_tuple import NamedTuple
 from memtool.recall import limits
-from memtool.recall.answers.likelihood import QUESTION, TASK, Signs, Weights, bounded, likelihood
+from memtool.recall.answers.likelihood import Signs, likelihood
 from memtool.recall.answers.statements import Budget, beginnings_of, choose, strength, terms_of
 from memtool.text.languages import pattern_of
 from memtool.text.lines import cut, one_line
@@ -79,11 +79,6 @@ class Subject(NamedTuple):
     words: float
     kind: PromptKind
 
-    @property
-    def model(self) -> Weights:
-        """The weights by which sessions are judged."""
-        return QUESTION if self.kind is PromptKind.QUESTION else TASK
-
 
 def subject_of(question: Question, clues: Clues) -> Subject:
     """Return what *question* is about; of what was pasted, only the title and the beginning count."""
@@ -130,20 +125,22 @@ def answers_of_sessions(texts: Mapping[str, str], subject: Subject) -> list[Sess
     held = [sum(subject.weights[term] for term in each & subject.weights.keys()) for each in terms]
     best = sorted(held, reverse=True)[:2]
     folded, said = fold(subject.text), subject.telling & terms_of(subject.text[:_BEGINNING])
+    part = 1 if subject.kind is PromptKind.QUESTION else 3
     judged = []
     for answer, of_note, worth in zip(answers, terms, held, strict=True):
         others = best[1:] if worth == best[0] else best[:1]
         signs = Signs(
-            strength=max(strength(subject.weights, line) for line in answer.statements),
+            strength=min(14.0, max(strength(subject.weights, line) for line in answer.statements)) / part,
             share=subject.clues.held(of_note | terms_of(answer.note.draft.title))[1],
-            shared=float(len(subject.telling & of_note)),
-            ahead=worth - max(others, default=0.0),
+            shared=min(5.0, len(subject.telling & of_note)),
+            ahead=max(-5.0, min(5.0, worth - max(others, default=0.0))),
             file=float(any(_is_named(name, folded, said) for name in answer.note.draft.files)),
-            words=subject.words,
+            words=min(30.0, subject.words),
             pasted=float(subject.kind is PromptKind.PASTED),
+            is_session=1.0,
+            is_here=1.0,
         )
-        likely = likelihood(bounded(signs), subject.model)
-        judged.append(answer._replace(likelihood=likely, signs=signs))
+        judged.append(answer._replace(likelihood=likelihood(signs), signs=signs))
     return sorted(judged, key=lambda answer: -answer.likelihood)
 
 

@@ -27,14 +27,16 @@ from memtool.index.ranking import without_near_duplicates
 from memtool.index.reach import reach
 from memtool.named_tuple import NamedTuple
 from memtool.recall import limits
-from memtool.recall.answers.likelihood import KEPT, KEPT_BY_MEANING, OF_NO_PROJECT, Signs, likelihood
+from memtool.recall.answers.likelihood import FLOOR, OF_NO_PROJECT, Signs, likelihood
 from memtool.recall.answers.statements import Passage, beginnings_of, passages
 from memtool.recall.given import ALIKE, BELOW_FLOOR, PALE
 from memtool.recall.ledger import key_of
 from memtool.recall.prompts.clues import Clues, rarity
 from memtool.recall.prompts.question import Question
 from memtool.text.tokens import CONTEXT_END, fold, index_terms, is_spaced, is_stop_word
-from memtool.vault.memory import FACT, SESSION, Location, Memory
+from memtool.vault.kinds import FACT, SESSION
+from memtool.vault.layout import DAILY
+from memtool.vault.memory import Location, Memory
 
 if TYPE_CHECKING:
     from memtool.index.tables import Tables
@@ -171,13 +173,13 @@ def candidates(
             is_here=1.0 if of == project else 0.0 if of else OF_NO_PROJECT, is_elsewhere=float(of not in ("", project)),
             scope=math.log(size), cosine=cosine, gap=gap,
         )  # fmt: skip
-        weights = KEPT_BY_MEANING if signs.cosine else KEPT
-        is_likely = not only_likely or likelihood(signs, weights) >= weights.floor
+        is_likely = not only_likely or likelihood(signs) >= FLOOR
         if is_likely and (not question.is_act or chunk.memory.category == "preference"):
             signs, text, place = _best_passage(chunk, clues, beginnings, signs)
-            if not _opens_summary(chunk.memory, text, project) and (signs.lead or not question.is_act):
+            says_more = text or chunk.memory.kind != DAILY  # the title of a day says nothing
+            if says_more and not _opens_summary(chunk.memory, text, project) and (signs.lead or not question.is_act):
                 memory = chunk.memory._replace(text=text, place=place)
-                memories.append(Recalled(memory, likelihood(signs, weights), signs))
+                memories.append(Recalled(memory, likelihood(signs), signs))
     return FoundMemories(memories, list(sessions), clues)
 
 
@@ -322,7 +324,7 @@ def _clause(text: str) -> str:
 
 
 def _is_likely(each: Recalled) -> bool:
-    return each.relevance >= (KEPT_BY_MEANING if each.signs and each.signs.cosine else KEPT).floor
+    return each.relevance >= FLOOR
 
 
 def _distinct(memories: Iterable[Recalled]) -> list[Recalled]:

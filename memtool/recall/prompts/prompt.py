@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from memtool.named_tuple import NamedTuple
 from memtool.recall import limits
-from memtool.recall.answers.likelihood import KEPT, LATER_FLOOR, TASK, weighed
+from memtool.recall.answers.likelihood import FLOOR, LATER_FLOOR, weighed
 from memtool.recall.answers.sessions import (
     MOST_LOOKED_AT,
     PromptKind,
@@ -128,7 +128,7 @@ def memories_for_prompt(
     found = finder(db, asked.question, asked.project, today)
     likely = (hit for hit in found.memories if not hit.left_out)
     hits = [hit for hit in still_said(likely, db, work, asked.session_id) if _text(hit)]
-    judged = _judged(hits, work, ledger, KEPT.floor)
+    judged = _judged(hits, work, ledger)
     fresh = [hit for hit in judged if not hit.left_out and len(_source(hit, asked.project)) <= limits.LONGEST_PLACE]
     own = _best(fresh, uses, today)
     room = min(settings.prompt_characters, limits.MOST_UNITS)
@@ -142,7 +142,7 @@ def memories_for_prompt(
     reminder = agent_text("reminder", work.language) if reminds else ""
     left = room
     for _ in range(_TRIES):
-        sessions = _judged(answers.within(left), work, ledger, TASK.floor)
+        sessions = _judged(answers.within(left), work, ledger)
         chosen = [*own, *(hit for hit in sessions if not hit.left_out)][:limit]
         ids = dict(ledger.ids)
         texts = [f"- {_text(hit)} ({_source(hit, asked.project)}) [{_line(hit, ids, ledger).id}]" for hit in chosen]
@@ -180,7 +180,7 @@ class _Answers:
         self._is_question = subject.kind is PromptKind.QUESTION
         self.budget = _OF_QUESTION if self._is_question else _OF_TASK
         is_first = ledger.turn <= _FIRST_PROMPTS and not goes_on(subject.text)
-        floor = subject.model.floor if is_first else LATER_FLOOR
+        floor = FLOOR if is_first else LATER_FLOOR
         self._given = [answer for answer in answers[: self.budget.notes] if answer.likelihood >= floor]
         start = _on_one_line(ledger.start)
         self._lines = []
@@ -226,10 +226,10 @@ def _on_one_line(start: str) -> str:
     return " ".join(start.replace("\n> ", " ").split())
 
 
-def _judged(hits: Sequence[Recalled], work: Workspace, ledger: Ledger, floor: float) -> list[Recalled]:
+def _judged(hits: Sequence[Recalled], work: Workspace, ledger: Ledger) -> list[Recalled]:
     """Return *hits*, each with the reason why the session is not given it, if there is one.
 
-    A line that was given often and never used takes twice the likelihood of *floor*.
+    A line that was given often and never used takes twice the likelihood.
     """
     start = _on_one_line(ledger.start)
     outweighed = contradicted(hits)
@@ -243,7 +243,7 @@ def _judged(hits: Sequence[Recalled], work: Workspace, ledger: Ledger, floor: fl
             return AT_START
         if hit.key in outweighed:
             return CONTRADICTED
-        return NEVER_USED if hit.relevance < 2 * floor and line_keys[hit.key] in idle else ""
+        return NEVER_USED if hit.relevance < 2 * FLOOR and line_keys[hit.key] in idle else ""
 
     line_keys = {hit.key: _line(hit, {}, ledger).key for hit in hits}
     idle = seldom_used(work.index_folder, list(line_keys.values()))

@@ -10,7 +10,7 @@ import pytest
 from index.notebook import TODAY, Notebook
 
 from memtool.recall import limits
-from memtool.recall.answers.likelihood import KEPT
+from memtool.recall.answers.likelihood import FLOOR
 from memtool.recall.given import ALIKE, BELOW_FLOOR, PALE
 from memtool.recall.prompts.finding import Recalled, _distinct, find
 from memtool.recall.prompts.question import question_of
@@ -108,7 +108,7 @@ def test_a_prompt_about_something_else_finds_nothing(harbour: Notebook, prompt: 
 def test_what_is_found_is_above_the_floor_in_order_and_says_where_it_is(harbour: Notebook) -> None:
     memories = found(harbour, "the crane lost its heartbeat, how often do we retry?")
     assert [memory.relevance for memory in memories] == sorted((m.relevance for m in memories), reverse=True)
-    assert all(KEPT.floor <= memory.relevance <= 1 for memory in memories)
+    assert all(FLOOR <= memory.relevance <= 1 for memory in memories)
     first = memories[0].memory
     lines = (harbour.root / first.path).read_text("utf-8").split("\n")
     lines = lines[first.place.start_line - 1 : first.place.end_line]
