@@ -33,7 +33,7 @@ from memtool.recall.answers.sessions import (
     subject_of,
 )
 from memtool.recall.prompts.finding import find
-from memtool.recall.prompts.question import question_of
+from memtool.recall.answers.question import question_of
 from memtool.settings import load
 from memtool.vault.layout import open_vault
 from memtool.vault.sessions import parse_session

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from memtool.recall.budget import BlockLine
     from memtool.recall.prompts.prompt import Given
-    from memtool.recall.prompts.question import Question
+    from memtool.recall.answers.question import Question
     from memtool.recall.start.session_start import ContextBlock
     from memtool.vault.memory import Found
     from memtool.workspace import Workspace

@@ -171,9 +171,8 @@ def _look(session: Session, index: Index, text: str, wanted: Filter, here: str, 
     found = ask(source, text, kept, limit=limit * page * CHUNKS)
     every = memories(found.hits)
     shown = every[limit * (page - 1) : limit * page]
-    best = every[0].score if every else 0.0
     sources = wanted.transcripts != "no"
-    answers = answers_of(vault, index.db, text, shown, PRINTED, best=best, is_first=page == 1, sources=sources)
+    answers = answers_of(vault, index.db, text, shown, PRINTED, is_first=page == 1, sources=sources)
     found = found._replace(hits=tuple(answers), notices=(*found.notices, *narrowed))
     return _Looked(found, shown[0] if shown and not answers else None)
 

@@ -65,7 +65,7 @@ def context_of_session(event: ClientEvent) -> Reply:
 
 def memories_for_prompt(event: ClientEvent) -> Reply:
     """Return the memories for a prompt: mostly none. The ledger is written before the answer is sent."""
-    from memtool.recall.prompts.question import question_of
+    from memtool.recall.answers.question import question_of
 
     session_id, wanted = event.text("session_id"), event.work.settings.recall
     if not session_id or not wanted.prompt_characters:

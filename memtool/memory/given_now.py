@@ -31,7 +31,7 @@ from memtool.recall.given import (
     sessions_given,
 )
 from memtool.recall.ledger import ledger_folder
-from memtool.recall.prompts.question import pairs_of
+from memtool.recall.answers.question import pairs_of
 from memtool.recall.uses import fates_of_session, seldom_used
 from memtool.text.lines import counted, one_line
 from memtool.text.near_duplicates import letters

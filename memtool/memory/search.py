@@ -115,8 +115,7 @@ def _page(work: Workspace, index: Index, text: str, wanted: Filter, project: str
         hits, best = tuple(every[limit * (page - 1) : limit * page]), every[0].score if every else 1.0
         more, notices = len(every) > limit * page, found.notices
         answers = answers_of(
-            index.place.vault, index.db, text, hits, TO_AGENT, best=best, is_first=page == 1,
-            sources=wanted.transcripts != "no",
+            index.place.vault, index.db, text, hits, TO_AGENT, is_first=page == 1, sources=wanted.transcripts != "no",
         )  # fmt: skip
     facts = [hit.memory for hit in answers if hit.memory.fact_id]
     dates = newer_rivals((fact.id, fact.text.partition("\n")[0], fact.date) for fact in facts)

@@ -23,7 +23,7 @@ from memtool.errors import UsageError
 from memtool.index.engine import Index
 from memtool.recall.ledger import Ledger
 from memtool.recall.prompts.prompt import Asked, memories_for_prompt
-from memtool.recall.prompts.question import question_of
+from memtool.recall.answers.question import question_of
 from memtool.recall.start.session_start import session_context
 from memtool.vault.layout import projects_of
 from memtool.workspace import Workspace

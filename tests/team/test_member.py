@@ -192,7 +192,7 @@ class TestPrompts:
             [sys.executable, "-X", "importtime", "-m", "memtool.hook"],
             input=agent.event("UserPromptSubmit", prompt=PROMPT), env=environ, capture_output=True, check=True,
         )  # fmt: skip
-        assert b"memtool.recall.prompts.question" in done.stderr
+        assert b"memtool.recall.answers.question" in done.stderr
         assert b"memtool.team" not in done.stderr
         assert not service.asked
 

@@ -1,30 +1,28 @@
-"""What a search found, as a person or an agent reads it: each memory once, with the statements of it that answer.
-
-The likelihood that a memory answers grows with the share of the query's words, by their rarity, that the note or the
-turn holds, and with its score beside that of the best hit. It was fitted on 66 questions about 30 sessions, 8 of which
-nothing answers; on two projects left aside its Brier score is .06, and .18 for the mean of the others.
-"""
+"""What a search found, as a person or an agent reads it: each memory once, with the statements of it that answer."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from memtool.errors import MemtoolError
 from memtool.index import limits
-from memtool.index.lexical import inverse_frequencies, share_of
 from memtool.index.search import snippet_of
-from memtool.recall.answers.sessions import kept_statements
-from memtool.recall.answers.statements import Budget, candidates, choose, strength
+from memtool.recall.answers.clues import Clues, clues_of
+from memtool.recall.answers.likelihood import Signs, likelihood
+from memtool.recall.answers.question import question_of
+from memtool.recall.answers.sessions import SessionAnswer, answers_of_sessions, kept_statements, subject_of
+from memtool.recall.answers.statements import Budget, candidates, choose, strength, terms_of
 from memtool.text.markdown import blocks, in_code
 from memtool.text.statements import statements
-from memtool.text.tokens import query_terms
+from memtool.vault.authors import DECISION, FIX, OPEN, REFUTED, RULE, USER
 from memtool.vault.files import read_text
 from memtool.vault.layout import DAILY
-from memtool.vault.memory import DECISION, FIX, OPEN, REFUTED, RULE, SESSION, USER, Found
-from memtool.vault.sessions import Line, lines_of, parse_session
+from memtool.vault.memory import Found
+from memtool.vault.sessions import Line, lines_of
 
 if TYPE_CHECKING:
     from memtool.index.tables import Tables
@@ -32,10 +30,8 @@ if TYPE_CHECKING:
 
 TRANSCRIPT = "transcript"
 CHUNKS = 5  # of one note that may be hits, one of which stands for the note
-LIKELY, MAYBE = 0.5, 0.1
-_LEAST = 0.0005  # likelihood of a memory that says more than its title
-_LEAST_SHARE = 0.24  # of the query's words in the note that holds most of them: with less, nothing fits
-_BASE, _OF_SHARE, _OF_SCORE = -10.0, 6.1, 8.8
+LIKELY, MAYBE = 0.3, 0.05
+_FITS, _LEAST = 0.03, 0.005  # likelihood of the best, or nothing fits; of a memory that says more than its title
 _NAMED_ROLES = (DECISION, FIX, OPEN, REFUTED, RULE)  # what a reader would take for something else without its role
 _READ = 12  # chunks of a long note, those around the hit
 _OF_DAY = 2  # statements of a daily page, which lists one file after the other
@@ -57,30 +53,37 @@ def answers_of(
     hits: Sequence[Found],
     budget: Budget,
     *,
-    best: float = 0.0,
     is_first: bool = True,
     sources: bool = True,
 ) -> list[Found]:
     """Return *hits*, which are `memories`, with what answers the query *text*; none where nothing fits.
 
-    Each may fill the share `budget.first` of the room that those before it left. *best* is the score of the best hit of
-    all; where these are not the first, others fitted. With *sources*, sessions say what their notes lack.
+    Each may fill the share `budget.first` of the room that those before it left. Where these are not the first, others
+    fitted. With *sources*, sessions say what their notes lack.
     """
-    weights = inverse_frequencies(db, query_terms(text)[: limits.MOST_TERMS])
-    notes = [_FoundNote(vault, db, weights, hit) for hit in hits]
-    if weights and is_first and max((note.share for note in notes), default=0.0) < _LEAST_SHARE:
+    question = question_of(text)
+    clues, sessions = clues_of(db, question), _notes_of_sessions(vault, hits)
+    said = {answer.ref: answer for answer in answers_of_sessions(sessions, subject_of(question, clues))}
+    notes = [_FoundNote(vault, db, clues, hit, said.get(hit.memory.path)) for hit in hits]
+    if clues.weights and is_first and max((note.likelihood for note in notes), default=0.0) < _FITS:
         return []
-    best = best or max((hit.score for hit in hits), default=0.0) or 1.0
     room = budget.characters
     answers = []
     for note in notes:
         part = budget._replace(characters=round(room * budget.first))
-        odds = _BASE + _OF_SHARE * note.share + _OF_SCORE * (note.hit.score / best) ** 2
-        likelihood = 1 / (1 + math.exp(-odds)) if weights else 1.0
-        said = note.said(part, with_source=sources and likelihood >= MAYBE) if likelihood >= _LEAST else ()
-        room -= sum(len(line.text) for line in said)
-        answers.append(note.hit._replace(statements=said, likelihood=likelihood))
+        chosen = note.said(part, with_source=sources) if note.likelihood >= _LEAST else ()
+        room -= sum(len(line.text) for line in chosen)
+        answers.append(note.hit._replace(statements=chosen, likelihood=note.likelihood))
     return answers
+
+
+def _notes_of_sessions(vault: Vault, hits: Iterable[Found]) -> dict[str, str]:
+    """Return the texts of the notes among *hits* that are of sessions, by their paths."""
+    texts = {}
+    for path in (hit.memory.path for hit in hits if hit.memory.kind in (SESSION, TRANSCRIPT)):
+        with suppress(MemtoolError, OSError, UnicodeDecodeError):
+            texts[path] = read_text(vault.path(path))[0]
+    return texts
 
 
 def in_words(likelihood: float) -> str:
@@ -103,18 +106,32 @@ def labelled(statements: Iterable[Line]) -> Iterator[str]:
 
 
 class _FoundNote:
-    """The note, or the fact, of a hit. *share* is that of the query's words that it holds, by their rarity."""
+    """The note, or the fact, of a hit, and how likely it answers the question of *clues*; 1 where nothing is asked."""
 
-    def __init__(self, vault: Vault, db: Tables, weights: Mapping[str, float], hit: Found) -> None:
+    def __init__(self, vault: Vault, db: Tables, clues: Clues, hit: Found, answer: SessionAnswer | None) -> None:
         self.vault, self.db = vault, db
         self.hit = hit
-        self.weights = weights
-        self.rows = _chunks(db, hit) if weights else []
-        held = {term for _, _, _, terms in self.rows for term in terms}
-        covered = float(hit.why.get("transcript", {}).get("covered", 0.0))
+        self.answer = answer
+        self.weights = clues.weights
+        self.rows = _chunks(db, hit) if clues.weights else []
+        self.likelihood = likelihood(self._signs(clues)) if clues.weights else 1.0
+
+    def _signs(self, clues: Clues) -> Signs:
+        hit, memory = self.hit, self.hit.memory
+        all_terms = frozenset(term for *_, terms in self.rows for term in terms)
+        found = hit.terms & all_terms
         # A word that was completed counts as what it became.
-        completed = {word for word in weights.keys() - held if any(word in term for term in hit.terms & held)}
-        self.share = max(share_of(weights, held | completed), _likeness(hit), covered) if weights else 1.0
+        completed = {word for word in clues.weights.keys() - all_terms if any(word in each for each in found)}
+        held, share = max((clues.held(completed.union(terms)) for *_, terms in self.rows), default=(0.0, 0.0))
+        like = max(share, _likeness(hit), float(hit.why.get("transcript", {}).get("covered", 0.0)))
+        if self.answer:
+            signs = self.answer.signs
+            held = held if completed or not signs.strength else 0.0  # what was written into the note by hand counts
+            return signs._replace(share=max(signs.share, like), strength=max(signs.strength, held))
+        return Signs(
+            strength=held, share=like, coverage=clues.coverage(terms_of(memory.text)),
+            lead=clues.coverage(terms_of(memory.title)), is_here=1.0, scope=clues.scope,
+        )  # fmt: skip
 
     def said(self, budget: Budget, *, with_source: bool) -> tuple[Line, ...]:
         """Return the statements that answer, as far as *budget* goes; where there is none, what was found."""
@@ -123,7 +140,9 @@ class _FoundNote:
             return (Line(memory.text.partition("\n")[0], author=memory.author, number=memory.place.start_line),)
         if memory.kind == DAILY:
             budget = budget._replace(statements=_OF_DAY)
-        kept = self._kept() if with_source else []
+        kept = []
+        if with_source and self.answer:
+            kept = kept_statements(self.weights, self.answer.note, self.answer.text, self.vault, self.db)
         if hit.turn:
             kept += [Line(text, author=memory.author, turn=hit.turn) for text in memory.text.split("\n")]
         lines = self._telling(budget)
@@ -150,16 +169,6 @@ class _FoundNote:
         )
         telling = [line for line in lines if fills or strength(self.weights, line) > 0]
         return telling or lines[:1]
-
-    def _kept(self) -> list[Line]:
-        """Return what the source of the session says of the query; of other memories nothing."""
-        if self.hit.memory.kind not in (SESSION, TRANSCRIPT):
-            return []
-        try:
-            text, _ = read_text(self.vault.path(self.hit.memory.path))
-        except (MemtoolError, OSError, UnicodeDecodeError):
-            return []
-        return kept_statements(self.weights, parse_session(text), text, self.vault, self.db)
 
 
 def _chunks(db: Tables, hit: Found) -> list[tuple[str, str, int, list[str]]]:

@@ -23,8 +23,8 @@ from memtool.vault.sessions import Line, SessionNote, lines_of, parse_session
 
 if TYPE_CHECKING:
     from memtool.index.tables import Tables
-    from memtool.recall.prompts.clues import Clues
-    from memtool.recall.prompts.question import Question
+    from memtool.recall.answers.clues import Clues
+    from memtool.recall.answers.question import Question
     from memtool.vault.layout import Vault
 
 MOST_LOOKED_AT = 12  # sessions: of 57 issues that one is about, the best 6 have 47 and the best 12 have 53

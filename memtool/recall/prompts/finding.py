@@ -31,8 +31,8 @@ from memtool.recall.answers.likelihood import FLOOR, OF_NO_PROJECT, Signs, likel
 from memtool.recall.answers.statements import Passage, beginnings_of, passages
 from memtool.recall.given import ALIKE, BELOW_FLOOR, PALE
 from memtool.recall.ledger import key_of
-from memtool.recall.prompts.clues import Clues, rarity
-from memtool.recall.prompts.question import Question
+from memtool.recall.answers.clues import Clues, scope_of, weighed_words
+from memtool.recall.answers.question import Question
 from memtool.text.tokens import CONTEXT_END, fold, index_terms, is_spaced, is_stop_word
 from memtool.vault.kinds import FACT, SESSION
 from memtool.vault.layout import DAILY
@@ -50,8 +50,6 @@ _NEVER = ("rules/", "CLAUDE.md", "MEMORY.md")  # tables for machines, and what e
 _NEVER_OF_CLIENT = "/memory/MEMORY.md"  # the client gives it by itself
 _CLAUSE_END = re.compile(r"[,:;.!?，：；。！？、（(]")
 _SHORTEST_CLAUSE, _LONGEST_CLAUSE = 6, 40  # characters
-
-_LEAST_SCOPE = 50  # chunks; where there are fewer, what they hold is no more relevant for that
 
 
 class Recalled(NamedTuple):
@@ -131,25 +129,11 @@ def candidates(
     With *only_likely*, chunks of which no passage can reach the floor are not looked at. *meaning* knows the prompt,
     and brings so many of the *nearest* chunks along, whatever words they share.
     """
-    size, inside = _scope(db, project)
+    size, inside = scope_of(db, project)
     wanted = Filter(today, projects=reach(db, project, question.text))
     if meaning:
         meaning.begin(project)
-    places = {term: db.holding([(term,)], limits.MOST_CHUNKS + 1) for term in question.terms()[: limits.MOST_TERMS]}
-    in_other_words = [db.holding(each.others, limits.MOST_CHUNKS + 1) for each in question.synonyms]
-    # A pair of words that the vault has nowhere tells nothing.
-    question = question._replace(
-        words=tuple(word for word in question.words if " " not in word.terms[0] or places.get(word.terms[0]))
-    )
-    rarities = {term: rarity(_frequency(ids, size, inside), size) for term, ids in places.items()}
-    of_others = [rarity(_frequency(ids, size, inside), size) for ids in in_other_words]
-    for synonyms, other in zip(question.synonyms, of_others, strict=True):
-        own = synonyms.own[0]
-        if other and not places.get(own, (own,)):  # what the vault only says in other words is as rare as those
-            rarities[own] = min(other, rarities[own])
-    clues = Clues(question, rarities, of_others)
-    rare = [(rarities[term], ids) for term, ids in places.items()]
-    rare += [(other / 2, ids) for other, ids in zip(of_others, in_other_words, strict=True)]
+    clues, rare = weighed_words(db, question, size, inside)
     likely = _most_likely(db, (each for each in rare if len(each[1]) <= limits.MOST_CHUNKS), inside, wanted)
 
     def read(chunk_ids: Sequence[int]) -> list[tuple[tuple[float, float], _Chunk]]:
@@ -171,7 +155,7 @@ def candidates(
         signs = Signs(
             strength, share, coverage=1.0, lead=1.0,  # no passage holds more
             is_here=1.0 if of == project else 0.0 if of else OF_NO_PROJECT, is_elsewhere=float(of not in ("", project)),
-            scope=math.log(size), cosine=cosine, gap=gap,
+            scope=clues.scope, cosine=cosine, gap=gap,
         )  # fmt: skip
         is_likely = not only_likely or likelihood(signs) >= FLOOR
         if is_likely and (not question.is_act or chunk.memory.category == "preference"):
@@ -181,24 +165,6 @@ def candidates(
                 memory = chunk.memory._replace(text=text, place=place)
                 memories.append(Recalled(memory, likelihood(signs), signs))
     return FoundMemories(memories, list(sessions), clues)
-
-
-def _scope(db: Tables, project: str) -> tuple[int, frozenset[int] | None]:
-    """Return the number of chunks among which words are rare or not, and which they are: None for all.
-
-    That is the project at hand with what belongs to none; without a project, or where those are many, the vault.
-    """
-    inside = "FROM chunk WHERE project IN (?, '')"
-    count = int(db.execute(f"SELECT count(*) {inside}", (project,)).fetchone()[0])
-    if not project or count > limits.LARGEST_SCOPE:
-        return max(_LEAST_SCOPE, db.chunk_count()), None
-    return max(_LEAST_SCOPE, count), frozenset([row[0] for row in db.execute(f"SELECT id {inside}", (project,))])
-
-
-def _frequency(ids: Sequence[int], size: int, inside: frozenset[int] | None) -> int:
-    if len(ids) > limits.MOST_CHUNKS:
-        return max(limits.MOST_CHUNKS, size // 10)
-    return len(ids) if inside is None else len(inside.intersection(ids))
 
 
 def _most_likely(

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 
 from memtool import service_client
 from memtool.recall import limits
-from memtool.recall.prompts.question import without_pastes
+from memtool.recall.answers.question import without_pastes
 from memtool.service_client import PROTOCOL, Address, ServiceCall, ServicePlace, Silent, leave_alone
 
 _WORD = re.compile(r"[^\W\d_]+")

@@ -38,7 +38,7 @@ from memtool.recall.given import (
 from memtool.recall.ledger import Ledger
 from memtool.recall.prompts.current import current_note, still_said
 from memtool.recall.prompts.finding import FoundMemories, Recalled, find
-from memtool.recall.prompts.question import Question
+from memtool.recall.answers.question import Question
 from memtool.recall.uses import seldom_used
 from memtool.resources import agent_text
 from memtool.text.lines import cut

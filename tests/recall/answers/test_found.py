@@ -73,8 +73,8 @@ def test_of_a_daily_page_little_is_given(sessions: Notebook) -> None:
 
 
 def test_nothing_fits_where_no_note_holds_enough_of_the_question(sessions: Notebook) -> None:
-    assert answered(sessions, "which helm chart deploys the web console with a zeppelin parser") == []
-    assert answered(sessions, "支付回调的签名算法是哪种小时") == []
+    assert answered(sessions, "which helm chart deploys the web console with a zeppelin") == []
+    assert answered(sessions, "支付回调的签名算法是哪种") == []
     assert answered(sessions, "helm") == []
 
 
@@ -83,7 +83,7 @@ def test_a_likelihood_grows_with_the_share_of_the_question_and_has_a_word(sessio
     some = answered(sessions, "do tokens live in a zeppelin of Rust")[0].likelihood
 
     assert most > some
-    assert [in_words(each) for each in (most, 0.3, 0.05)] == ["likely", "maybe", ""]
+    assert [in_words(each) for each in (most, 0.1, 0.01)] == ["likely", "maybe", ""]
 
 
 def test_a_note_without_a_statement_gives_what_was_found(tmp_path: Path) -> None:

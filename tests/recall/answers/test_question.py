@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from memtool.recall.prompts.question import question_of, shortened, without_pastes
+from memtool.recall.answers.question import question_of, shortened, without_pastes
 
 GENERIC = [
     "continue", "ok", "继续", "run the tests", "修复这个 bug", "fix the bug", "please go on", "帮我看看这个问题",

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from memtool.recall.prompts.question import WordList, synonyms_in
+from memtool.recall.answers.question import WordList, synonyms_in
 from memtool.text.tokens import stem, unspaced_runs
 
 LIST = WordList("deploy use\ntry happy uber release  и")

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from memtool.recall.prompts.clues import Clues, rarity
-from memtool.recall.prompts.question import question_of
+from memtool.recall.answers.clues import Clues, rarity
+from memtool.recall.answers.question import question_of
 from memtool.text.tokens import index_terms
 
 RARE = rarity(0, 1_000)

@@ -5,9 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence, Set as AbstractSet
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from memtool.named_tuple import NamedTuple
-from memtool.recall.prompts.question import Question, is_common, is_common_pair, tell, telling_parts
+from memtool.recall import limits
+from memtool.recall.answers.question import Question, is_common, is_common_pair, tell, telling_parts
+
+if TYPE_CHECKING:
+    from memtool.index.tables import Tables
 
 _COMMON_TELLS, _COMMON_IS_ABOUT = 0.6, 0.15  # a common word: of what two texts share, of what a prompt is about
 _OF_PART = 0.5  # a part of a name, beside the name
@@ -37,9 +42,13 @@ class Clues:
     Attributes:
         weights: what each term is worth to a statement that holds it.
         telling: the terms that tell something by themselves.
+        scope: the logarithm of the number of chunks among which they are rare or not.
     """
 
-    def __init__(self, question: Question, rarities: Mapping[str, float], of_others: Sequence[float]) -> None:
+    def __init__(
+        self, question: Question, rarities: Mapping[str, float], of_others: Sequence[float], size: int = 1
+    ) -> None:
+        self.scope = math.log(size)
         self.weights: dict[str, float] = {}
         self._add_others(question, rarities, of_others)
         self._words = []
@@ -113,3 +122,53 @@ class Clues:
         """Return the share of the *terms* of a statement that the prompt says."""
         said = (1.0 if term in self.telling else _SAID_IN_PART for term in terms & self.weights.keys())
         return sum(said) / max(len(terms), _FEW)
+
+
+def clues_of(db: Tables, question: Question) -> Clues:
+    """Return the clues of *question* among all chunks. If it has only common words, these are what it is about."""
+    if not question.terms():
+        question = question._replace(words=tuple(word._replace(is_telling=True) for word in question.words))
+    return weighed_words(db, question, *scope_of(db, ""))[0]
+
+
+def weighed_words(
+    db: Tables, question: Question, size: int, inside: frozenset[int] | None
+) -> tuple[Clues, list[tuple[float, Sequence[int]]]]:
+    """Return the clues of *question*, and the rarity of each word of it with the chunks that hold it.
+
+    Words are rare or not among *size* chunks, those *inside*; None for all.
+    """
+    places = {term: db.holding([(term,)], limits.MOST_CHUNKS + 1) for term in question.terms()[: limits.MOST_TERMS]}
+    in_other_words = [db.holding(each.others, limits.MOST_CHUNKS + 1) for each in question.synonyms]
+    # A pair of words that the vault has nowhere tells nothing.
+    question = question._replace(
+        words=tuple(word for word in question.words if " " not in word.terms[0] or places.get(word.terms[0]))
+    )
+    rarities = {term: rarity(_frequency(ids, size, inside), size) for term, ids in places.items()}
+    of_others = [rarity(_frequency(ids, size, inside), size) for ids in in_other_words]
+    for synonyms, other in zip(question.synonyms, of_others, strict=True):
+        own = synonyms.own[0]
+        if other and not places.get(own, (own,)):  # what the vault only says in other words is as rare as those
+            rarities[own] = min(other, rarities[own])
+    clues = Clues(question, rarities, of_others, size)
+    rare = [(rarities[term], ids) for term, ids in places.items()]
+    rare += [(other / 2, ids) for other, ids in zip(of_others, in_other_words, strict=True)]
+    return clues, rare
+
+
+def scope_of(db: Tables, project: str) -> tuple[int, frozenset[int] | None]:
+    """Return the number of chunks among which words are rare or not, and which they are: None for all.
+
+    That is the project at hand with what belongs to none; without a project, or where those are many, the vault.
+    """
+    inside = "FROM chunk WHERE project IN (?, '')"
+    count = int(db.execute(f"SELECT count(*) {inside}", (project,)).fetchone()[0])
+    if not project or count > limits.LARGEST_SCOPE:
+        return max(50, db.chunk_count()), None
+    return max(50, count), frozenset([row[0] for row in db.execute(f"SELECT id {inside}", (project,))])
+
+
+def _frequency(ids: Sequence[int], size: int, inside: frozenset[int] | None) -> int:
+    if len(ids) > limits.MOST_CHUNKS:
+        return max(limits.MOST_CHUNKS, size // 10)
+    return len(ids) if inside is None else len(inside.intersection(ids))
