@@ -25,6 +25,7 @@ import numpy as np
 from benchmarks.recall.fitting import fitted, likelihoods, odds_of
 from memtool.index.engine import place_of, use_index
 from memtool.recall.answers.likelihood import Signs
+from memtool.recall.answers.question import question_of
 from memtool.recall.answers.sessions import (
     MOST_LOOKED_AT,
     PromptKind,
@@ -33,7 +34,6 @@ from memtool.recall.answers.sessions import (
     subject_of,
 )
 from memtool.recall.prompts.finding import find
-from memtool.recall.answers.question import question_of
 from memtool.settings import load
 from memtool.vault.layout import open_vault
 from memtool.vault.sessions import parse_session

@@ -10,9 +10,9 @@ from memtool.named_tuple import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from memtool.recall.answers.question import Question
     from memtool.recall.budget import BlockLine
     from memtool.recall.prompts.prompt import Given
-    from memtool.recall.answers.question import Question
     from memtool.recall.start.session_start import ContextBlock
     from memtool.vault.memory import Found
     from memtool.workspace import Workspace

@@ -11,8 +11,8 @@ import numpy as np
 from benchmarks.recall.labelled import Conversation
 from benchmarks.recall.vaults import Shelf
 from memtool.recall.answers.likelihood import BIAS, WEIGHTS, Signs
-from memtool.recall.prompts.finding import candidates
 from memtool.recall.answers.question import question_of
+from memtool.recall.prompts.finding import candidates
 
 if TYPE_CHECKING:
     from memtool.index.tables import Tables

@@ -14,6 +14,7 @@ from typing import Any
 from memtool.errors import MemtoolError
 from memtool.index.engine import Index, place_of, use_index
 from memtool.memory.forget import find_line
+from memtool.recall.answers.question import pairs_of
 from memtool.recall.given import (
     ALIKE,
     AT_START,
@@ -31,7 +32,6 @@ from memtool.recall.given import (
     sessions_given,
 )
 from memtool.recall.ledger import ledger_folder
-from memtool.recall.answers.question import pairs_of
 from memtool.recall.uses import fates_of_session, seldom_used
 from memtool.text.lines import counted, one_line
 from memtool.text.near_duplicates import letters

@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memtool.errors import UsageError
 from memtool.index.engine import Index
+from memtool.recall.answers.question import question_of
 from memtool.recall.ledger import Ledger
 from memtool.recall.prompts.prompt import Asked, memories_for_prompt
-from memtool.recall.answers.question import question_of
 from memtool.recall.start.session_start import session_context
 from memtool.vault.layout import projects_of
 from memtool.workspace import Workspace

@@ -31,8 +31,8 @@ from memtool.vault.state import make_state_folder
 from memtool.workspace import Workspace
 
 if TYPE_CHECKING:
-    from memtool.recall.prompts.prompt import Given
     from memtool.recall.answers.question import Question
+    from memtool.recall.prompts.prompt import Given
     from memtool.recall.start.session_start import ContextBlock
 
 TOKEN_FILE = "team-token"  # noqa: S105  (its name)

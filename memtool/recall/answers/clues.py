@@ -151,7 +151,7 @@ def weighed_words(
         if other and not places.get(own, (own,)):  # what the vault only says in other words is as rare as those
             rarities[own] = min(other, rarities[own])
     clues = Clues(question, rarities, of_others, size)
-    rare = [(rarities[term], ids) for term, ids in places.items()]
+    rare: list[tuple[float, Sequence[int]]] = [(rarities[term], ids) for term, ids in places.items()]
     rare += [(other / 2, ids) for other, ids in zip(of_others, in_other_words, strict=True)]
     return clues, rare
 

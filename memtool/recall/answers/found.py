@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -18,10 +17,9 @@ from memtool.recall.answers.sessions import SessionAnswer, answers_of_sessions, 
 from memtool.recall.answers.statements import Budget, candidates, choose, strength, terms_of
 from memtool.text.markdown import blocks, in_code
 from memtool.text.statements import statements
-from memtool.vault.authors import DECISION, FIX, OPEN, REFUTED, RULE, USER
 from memtool.vault.files import read_text
 from memtool.vault.layout import DAILY
-from memtool.vault.memory import Found
+from memtool.vault.memory import DECISION, FIX, OPEN, REFUTED, RULE, SESSION, USER, Found
 from memtool.vault.sessions import Line, lines_of
 
 if TYPE_CHECKING:

@@ -14,7 +14,6 @@ is found only if the prompt names that project (`memtool.index.filters`).
 from __future__ import annotations
 
 import datetime as dt
-import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
@@ -27,16 +26,15 @@ from memtool.index.ranking import without_near_duplicates
 from memtool.index.reach import reach
 from memtool.named_tuple import NamedTuple
 from memtool.recall import limits
+from memtool.recall.answers.clues import Clues, scope_of, weighed_words
 from memtool.recall.answers.likelihood import FLOOR, OF_NO_PROJECT, Signs, likelihood
+from memtool.recall.answers.question import Question
 from memtool.recall.answers.statements import Passage, beginnings_of, passages
 from memtool.recall.given import ALIKE, BELOW_FLOOR, PALE
 from memtool.recall.ledger import key_of
-from memtool.recall.answers.clues import Clues, scope_of, weighed_words
-from memtool.recall.answers.question import Question
 from memtool.text.tokens import CONTEXT_END, fold, index_terms, is_spaced, is_stop_word
-from memtool.vault.kinds import FACT, SESSION
 from memtool.vault.layout import DAILY
-from memtool.vault.memory import Location, Memory
+from memtool.vault.memory import FACT, SESSION, Location, Memory
 
 if TYPE_CHECKING:
     from memtool.index.tables import Tables

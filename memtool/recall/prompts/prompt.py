@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from memtool.named_tuple import NamedTuple
 from memtool.recall import limits
 from memtool.recall.answers.likelihood import FLOOR, LATER_FLOOR, weighed
+from memtool.recall.answers.question import Question
 from memtool.recall.answers.sessions import (
     MOST_LOOKED_AT,
     PromptKind,
@@ -38,7 +39,6 @@ from memtool.recall.given import (
 from memtool.recall.ledger import Ledger
 from memtool.recall.prompts.current import current_note, still_said
 from memtool.recall.prompts.finding import FoundMemories, Recalled, find
-from memtool.recall.answers.question import Question
 from memtool.recall.uses import seldom_used
 from memtool.resources import agent_text
 from memtool.text.lines import cut

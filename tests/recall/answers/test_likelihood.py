@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from memtool.recall.answers.likelihood import FLOOR, Signs, likelihood, weighed
-from memtool.vault.kinds import CATEGORIES
+from memtool.vault.memory import CATEGORIES
 
 OF_SESSION = Signs(strength=1.0, ahead=-2.0, words=8.0, is_session=1.0, is_here=1.0)
 OF_FACT = Signs(5.0, 0.5, 0.2, 0.2, is_here=1.0, scope=math.log(300))

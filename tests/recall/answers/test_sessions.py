@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from memtool.recall.answers.clues import Clues
+from memtool.recall.answers.question import question_of
 from memtool.recall.answers.sessions import (
     PromptKind,
     SessionAnswer,
@@ -11,8 +13,6 @@ from memtool.recall.answers.sessions import (
     kind_of,
     subject_of,
 )
-from memtool.recall.answers.clues import Clues
-from memtool.recall.answers.question import question_of
 from memtool.vault.sessions import Draft, Line, SessionNote, parse_session, render_session
 
 COOKIE = "The cookie was missing because SameSite=None needs Secure."

@@ -13,9 +13,9 @@ from desk import Desk
 from index.notebook import TODAY, Notebook
 
 from memtool.index.files import FileEngine
+from memtool.recall.answers.question import question_of
 from memtool.recall.prompts.current import current_note, still_said
 from memtool.recall.prompts.finding import Recalled, find
-from memtool.recall.answers.question import question_of
 from memtool.settings.sections import IndexSettings
 from memtool.vault.files import read_head
 from memtool.vault.layout import Vault

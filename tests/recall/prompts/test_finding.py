@@ -11,9 +11,9 @@ from index.notebook import TODAY, Notebook
 
 from memtool.recall import limits
 from memtool.recall.answers.likelihood import FLOOR
+from memtool.recall.answers.question import question_of
 from memtool.recall.given import ALIKE, BELOW_FLOOR, PALE
 from memtool.recall.prompts.finding import Recalled, _distinct, find
-from memtool.recall.answers.question import question_of
 from memtool.vault.memory import Location, Memory
 
 HARBOUR, ORCHARD = "areas/projects/harbour", "areas/projects/orchard"

@@ -13,10 +13,11 @@ from desk import Desk
 from memtool.capture.source import Source, write_source
 from memtool.capture.turns import Turn
 from memtool.index import schema
+from memtool.recall.answers.clues import Clues
 from memtool.recall.answers.likelihood import Signs
+from memtool.recall.answers.question import question_of
 from memtool.recall.given import NEVER_USED
 from memtool.recall.ledger import Ledger
-from memtool.recall.answers.clues import Clues
 from memtool.recall.prompts.finding import FoundMemories, Recalled
 from memtool.recall.prompts.prompt import (
     Asked,
@@ -26,7 +27,6 @@ from memtool.recall.prompts.prompt import (
     memories_for_prompt,
     topic_changed,
 )
-from memtool.recall.answers.question import question_of
 from memtool.recall.uses import Fate, keep_fates
 from memtool.settings.sections import RecallSettings
 from memtool.vault.layout import Vault
