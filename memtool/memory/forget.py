@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 
 from memtool.errors import BrokenVaultFile, NoteNotFound, NotWritable, OutsideVault, UsageError
@@ -299,12 +299,13 @@ def find_line(text: str, said: str, near: int = 0) -> tuple[int, int] | None:
         said: a list item, a paragraph, a line of it or a sentence; its end may be cut off.
         near: the line where it was; of several places the nearest is taken.
     """
-    wanted = letters(statement_of(said))
+    wanted, lines = letters(statement_of(said)), text.split("\n")
+    items = ((first + 1, last + 1, without_mark("\n".join(lines[first : last + 1]))) for first, last in blocks(lines))
     is_session = is_old(text) or "\ntype: session\n" in text
     statements = ((line.number, line.number, line.text) for line in lines_of(text) if is_session or line.role != TITLE)
     found = [
         (letters(item) != wanted, abs(first - near), first, last)
-        for first, last, item in (*_items(text), *statements)
+        for first, last, item in (*items, *statements)
         if letters(item) == wanted or (len(wanted) >= limits.SHORTEST_PART and wanted in letters(item))
     ]
     if not found and BETWEEN in said:  # a line of a prompt gave several statements
@@ -327,10 +328,3 @@ def without_line(text: str, said: str, near: int = 0) -> str:
     else:
         del lines[first - 1 : last]
     return "\n".join(lines)
-
-
-def _items(text: str) -> Iterator[tuple[int, int, str]]:
-    """Give the first and last line of each item, row and paragraph of *text*, and what it says."""
-    lines = text.split("\n")
-    for first, last in blocks(lines):
-        yield first + 1, last + 1, without_mark("\n".join(lines[first : last + 1]))

@@ -49,9 +49,7 @@ from memtool.workspace import Workspace
 _ENDED = frozenset({"superseded", "archived"})
 _RARE = 0.05  # share of the notes that hold a word
 
-# Most lines that are given come from a few files.
-_parse_facts = lru_cache(maxsize=8)(parse_facts)
-_parse_note = lru_cache(maxsize=8)(parse_note)
+_parse_note = lru_cache(maxsize=8)(parse_note)  # most lines that are given come from a few files
 
 _REASONS = {
     BELOW_FLOOR: "too unlikely",
@@ -75,21 +73,13 @@ def said_now(vault: Vault, line: GivenLine, outside: Outside, now: dt.datetime) 
         if path is None:
             return None
         text = read_text(path)[0]
-        if is_facts_file(line.ref):
-            return _fact(text, line, now)
-        return _line_of_note(line, text, now)
+        if not is_facts_file(line.ref):
+            return _line_of_note(line, text, now)
+        for fact in parse_facts(text, line.ref).facts:
+            is_named = fact.id == line.fact_id and (fact.id or letters(fact.fact) in letters(line.text))
+            if is_named and fact.status == "active" and not is_past(fact.expires, now):
+                return _memory(line, FACT, fact.fact, fact.author or IMPORTED, " ".join(fact.tags))
     return None
-
-
-def _fact(text: str, line: GivenLine, now: dt.datetime) -> Memory | None:
-    living = (fact for fact in _parse_facts(text).facts if fact.status == "active" and not is_past(fact.expires, now))
-    named = (
-        fact for fact in living if fact.id == line.fact_id and (fact.id or letters(fact.fact) in letters(line.text))
-    )
-    fact = next(named, None)
-    if fact is None:
-        return None
-    return _memory(line, FACT, fact.fact, fact.author or IMPORTED, " ".join(fact.tags))
 
 
 def _line_of_note(line: GivenLine, text: str, now: dt.datetime) -> Memory | None:

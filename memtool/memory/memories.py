@@ -87,7 +87,14 @@ def get_memory(work: Workspace, memory_id: str) -> StoredMemory:
         memory = stored.memory._replace(title=fact.fact, version=_version_of_fact(fact))
         uses = read_uses(work.index_folder, [key]).get(key, 0)
         return StoredMemory(memory, fact.summary, uses, fact.evidence, fact.supersedes, fact.superseded_by)
-    return _of_note(work, use_index(place_of(work), lambda index: find_note(index.db, memory_id)))
+    ref = use_index(place_of(work), lambda index: find_note(index.db, memory_id))
+    reading = read_note(work.vault, Ref(ref), level=WHOLE, max_bytes=work.max_bytes)
+    if reading.problem == UNSOLVED:
+        raise BrokenVaultFile(f"'{ref}': {UNSOLVED}", hint="Choose one with an editor.")
+    text, version = reading.memory.text, str(hash_of(work.vault.path(ref)))[: limits.VERSION]
+    body = "\n".join(text.split("\n")[split_front_matter(text)[1] - 1 :]).strip()
+    summary, uses = str(reading.fields.get("summary") or ""), read_uses(work.index_folder, [ref]).get(ref, 0)
+    return StoredMemory(reading.memory._replace(text=body, version=version), summary, uses)
 
 
 def list_memories(work: Workspace, wanted: Filter, *, limit: int, offset: int = 0, order: str = NEWEST) -> Page:
@@ -300,16 +307,6 @@ def _changed_at(work: Workspace) -> Callable[[Found], float]:
         return 0.0
 
     return changed_at
-
-
-def _of_note(work: Workspace, ref: str) -> StoredMemory:
-    reading = read_note(work.vault, Ref(ref), level=WHOLE, max_bytes=work.max_bytes)
-    if reading.problem == UNSOLVED:
-        raise BrokenVaultFile(f"'{ref}': {UNSOLVED}", hint="Choose one with an editor.")
-    text, version = reading.memory.text, str(hash_of(work.vault.path(ref)))[: limits.VERSION]
-    body = "\n".join(text.split("\n")[split_front_matter(text)[1] - 1 :]).strip()
-    summary, uses = str(reading.fields.get("summary") or ""), read_uses(work.index_folder, [ref]).get(ref, 0)
-    return StoredMemory(reading.memory._replace(text=body, version=version), summary, uses)
 
 
 def _change_fact(

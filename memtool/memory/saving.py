@@ -77,23 +77,19 @@ def _save(work: Workspace, entry: NewMemory) -> Saved:
     try:
         if entry.kind == SESSION:
             return _save_session(work, entry)
-        new = NewMemory(_text(entry), kind=entry.kind, tags=entry.tags, source=work.session_id, author=AGENT)
+        title, text = one_line(entry.summary), entry.text
+        if entry.kind == TODO:
+            text = one_line(text)
+            text = f"{title}: {text}" if title and title not in text else text
+        elif title and not heading_text(text.strip().partition("\n")[0]):
+            text = f"# {title}\n\n{text}"
+        new = NewMemory(text, kind=entry.kind, tags=entry.tags, source=work.session_id, author=AGENT)
         done = remember(work, new)
         return Saved(SAVED, entry.kind, done.memory.id, (*_removed(work), *done.notices))
     except AlreadyKnown as known:
         return Saved(DUPLICATE, entry.kind, known.memory.id, (f"it says: {brief(known.memory.text, 200)}",))
     except (MemtoolError, OSError) as error:
         return Saved(REFUSED, entry.kind, notes=(str(error),))
-
-
-def _text(entry: NewMemory) -> str:
-    """Return the text to remember: of an open item one line, else with the title as its heading."""
-    title = one_line(entry.summary)
-    if entry.kind == TODO:
-        content = one_line(entry.text)
-        return f"{title}: {content}" if title and title not in content else content
-    has_heading = heading_text(entry.text.strip().partition("\n")[0])
-    return entry.text if has_heading or not title else f"# {title}\n\n{entry.text}"
 
 
 def _save_session(work: Workspace, entry: NewMemory) -> Saved:

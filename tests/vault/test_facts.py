@@ -447,7 +447,7 @@ from memtool.vault.layout import open_vault
 vault = open_vault(Path(sys.argv[1]))
 for number in range(5):
     new = Fact(id=f"{sys.argv[2]}-{number}", fact="f", evidence="e", timestamp="2026-02-10")
-    update_facts(vault, "areas/global/facts.json", lambda facts: add(facts, new), timeout=60)
+    update_facts(vault, "areas/global/facts.json", lambda facts: add(facts, new))
 """
 
 
