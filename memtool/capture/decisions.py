@@ -98,8 +98,11 @@ def _said(turns: Sequence[Turn], at: int) -> Iterator[Line]:
         if is_held and taken(first, before.said):
             yield Line(_answer(first, before.said, decides=False), DECISION, USER, at + 1)
         return
-    if any(map(is_question, sentences(typed))):
-        return  # what is beside a question explains or leads to it
+    if any(map(is_question, sentences(typed))):  # what is beside a question explains or leads to it
+        first = sentences(typed)[0]
+        if is_held and (answer := _answer(first, before.said, decides=False)):
+            yield Line(answer, DECISION, USER, at + 1)
+        return
     own = [
         each for each in _own(_own_text(turn)) if (is_held or each[0] == RULE) and not is_quoted(each[1], before.said)
     ]
@@ -109,6 +112,9 @@ def _said(turns: Sequence[Turn], at: int) -> Iterator[Line]:
         yield Line(answer, DECISION, USER, at + 1)
     elif not own and _corrects(before, turn, typed):
         own = [(DECISION, typed)]
+    if answer and re.search(r"\bfirst\b|先", typed) and (chosen := taken(typed, before.said)):
+        others = (text for label, text in offered(before.said).items() if label not in chosen)
+        yield from (Line(text, OPEN, USER, at + 1) for text in others)
     for role, text in own:
         if text not in answer:
             yield Line(f"“{text}”" if role == DECISION else text, role, USER, at + 1)

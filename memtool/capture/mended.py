@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
 from memtool.capture.checks import UNSURE, check_in, error_lines
-from memtool.capture.outcomes import contradicts, gone_in, telling_words
+from memtool.capture.outcomes import base_name, contradicts, gone_in, telling_words
 from memtool.capture.turns import FileEdit, Turn
-from memtool.text.languages import begins_with, gives_order
+from memtool.text.languages import begins_with, gives_order, leads
 from memtool.text.lines import cut, shortened, width
 from memtool.text.statements import statements
 from memtool.vault.memory import AGENT, FIX
@@ -108,6 +108,8 @@ def _said(messages: Iterable[str], about: str) -> str:
         for text in sorted(values[at], key=lambda text: -values[at][text]):
             if width(" ".join(each for _, each in kept)) + width(text) < _WIDEST_SAID:
                 kept.append((at, text))
+    if kept and leads("deictic", kept[0][1]):
+        return ""
     ordered = sorted(kept, key=lambda each: (each[0], told[each[0]].index(each[1])))
     return " ".join(text for _, text in ordered).replace(" → ", " -> ")
 
@@ -122,8 +124,3 @@ def _names(text: str) -> frozenset[str]:
     """Return the names of files, symbols and rules in *text*, without folders, of symbols the last part; case aside."""
     found = (base_name(name).casefold() for name in _NAMES.findall(text) if _IS_NAME.search(name))
     return frozenset(name if re.search(r"\.[a-z]{1,5}$", name) else re.split(r"[.:]+", name)[-1] for name in found)
-
-
-def base_name(file: str) -> str:
-    """Return the name of *file* without its folders."""
-    return file.replace("\\", "/").rsplit("/", 1)[-1]

@@ -32,6 +32,10 @@ _DETAIL = re.compile(r" [-–—] |: (?=\w+ = )|(?<=\w)[.。] ")  # behind the h
 _SPEAKER = re.compile(r"^(?:I|We)(?:'ve| have)? (?:\w+ly )?(?=\w+ed\b)")
 _INSTRUCTS = re.compile(r"(?:Step \d|Try|Run|Restart|Give|Compare|To \w+|How to)\b|请")  # the user
 _IF = re.compile(r"If\b|如果")  # a list of what may be
+_PART = re.compile(r"(?m)^(?=#{1,6} |\*\*[^*\n]{2,60}\*\*:?\s*$)")  # before a heading
+PROBLEM = re.compile(
+    r"[#*]+\W*(?:\w+ ){0,3}(?:problem|issue|background|before\b|what was wrong)|[#*]+.{0,6}(?:问题|背景)", re.IGNORECASE
+)
 _HASH = re.compile(r"\b[0-9a-f]{7,40}\b")
 _ASKING, _COLONS = ("?", "？"), (":", "：")
 
@@ -116,10 +120,23 @@ def gone_in(turns: Sequence[Turn]) -> frozenset[int]:
 def outcomes_in(turns: Sequence[Turn]) -> list[list[TurnOutcome]]:
     """Return what came of each of *turns*, in its order."""
     gone, heads = gone_in(turns), [_heading_in(result_of(turn)) for turn in turns]
-    return [
-        [] if at in gone or (heads[at] and heads[at] in heads[at + 1 :]) else list(_outcomes(turns, at))
-        for at in range(len(turns))
-    ]
+    found: list[list[TurnOutcome]] = []
+    for at, turn in enumerate(turns):
+        is_over = at in gone or bool(heads[at] and heads[at] in heads[at + 1 :])
+        later = {file for other in turns[at + 1 :] for file in other.files}
+        told = [] if is_over else list(_outcomes(turns, at))
+        edits = [each for each in turn.edits if not (each.stopped or each.file in later)]
+        if edits and not (told or is_over):
+            names = ", ".join(dict.fromkeys(base_name(each.file) for each in edits))
+            size = f"+{sum(each.added for each in edits)} -{sum(each.removed for each in edits)}"
+            told = [TurnOutcome(f"{names} ({size})", at + 1)]
+        found.append(told)
+    return found
+
+
+def base_name(file: str) -> str:
+    """Return the name of *file* without its folders."""
+    return file.replace("\\", "/").rsplit("/", 1)[-1]
 
 
 def _heading_in(message: str) -> str:
@@ -128,12 +145,18 @@ def _heading_in(message: str) -> str:
     return match[1] if match else ""
 
 
+def _solution_first(message: str) -> str:
+    """Return *message* with its parts about the problem behind all others."""
+    parts = _PART.split(message)
+    return "".join(sorted(parts, key=lambda part: PROBLEM.match(part) is not None))
+
+
 def _outcomes(turns: Sequence[Turn], at: int) -> Iterator[TurnOutcome]:
     turn, before = turns[at], turns[at - 1] if at else Turn()
     proposing = re.compile(pattern_of("proposing"), re.IGNORECASE)
     is_planned = bool(turn.plans) and turn.plans[-1].fate == "turned down" and not turn.files and at + 1 < len(turns)
-    told = [] if is_planned else statements(result_of(turn))
-    asks = any(is_question(each.text) for each in told[-CLOSING:])
+    told = [] if is_planned else statements(_solution_first(result_of(turn)))
+    asks = any(is_question(each.text) for each in statements(result_of(turn))[-CLOSING:])
     is_done = is_closed(turn) and (changed(turn) or (turn.refused and changed(before) and not asks))
     role = "" if is_done else FINDING
     is_past = role == FINDING and at + 1 < len(turns)
@@ -141,13 +164,11 @@ def _outcomes(turns: Sequence[Turn], at: int) -> Iterator[TurnOutcome]:
     hashes = _HASH.findall(turn.said)
     for commit in (commit for commit in turn.commits if not gives_order(commit)):
         yield TurnOutcome(f"{commit.rstrip('.')} ({hashes[0]})" if len(hashes) == 1 else commit, at + 1, role)
+    is_taken_up = at + 1 == len(turns) or (starts_with("consent", turns[at + 1].typed) and not has_options)
     for each in islice(_pieces(told), 2 if is_past or is_doubted(turns, at) else None):
         if has_options and each.is_listed:
             return
-        is_taken_up = (
-            at + 1 == len(turns) or starts_with("consent", turns[at + 1].typed) or not proposing.search(each.text)
-        )
-        if is_taken_up:
+        if is_taken_up or not proposing.search(each.text):
             yield each._replace(turn=at + 1, role=role)
 
 
@@ -164,7 +185,8 @@ def _pieces(told: Sequence[Statement]) -> Iterator[TurnOutcome]:
             lead, texts = _lead(items[0]), [each.text if each.is_listed else bare(each.text) for each in items]
             full = _joined(lead, texts)
             line = full if not full.endswith("…") else _joined(lead, [_DETAIL.split(text, 1)[0] for text in texts])
-            yield TurnOutcome(line, 0, is_listed=items[0].is_listed)
+            if line:
+                yield TurnOutcome(line, 0, is_listed=items[0].is_listed)
 
 
 def bare(text: str) -> str:
@@ -196,6 +218,7 @@ def _says_nothing(each: Statement) -> bool:
     # a Chinese text says more in as many columns
     is_short = width(text) < (_SHORTEST if text.isascii() else _SHORTEST // 2)
     bare = _HASH.sub("", text)
+    is_short = is_short or text.endswith(("!", "！"))
     return is_short and not ((each.codes and bare == text) or names_something(bare) or each.is_listed)
 
 
@@ -212,25 +235,34 @@ def _hangs(text: str) -> bool:
 
 
 def best_of(
-    outcomes: Sequence[Sequence[TurnOutcome]], room: int, sizes: Sequence[int], known: Sequence[str] = ()
+    outcomes: Sequence[Sequence[TurnOutcome]],
+    room: int,
+    sizes: Sequence[int],
+    above: Sequence[str],
+    known: Sequence[str],
 ) -> list[TurnOutcome]:
     """Return as many of *outcomes* as fit into *room* columns, in order: no text twice, none that is *known*.
 
-    Each turn gives its next one in turn: the last turn first, then those that changed something, the later ones first.
+    Each turn gives its next one in turn: the last turn first, then those with the greatest *sizes*, of equal ones the
+    later one first. The line *above* those of a turn needs room, too.
     """
     last = max((at for at, each in enumerate(outcomes) if each), default=0)
     order = sorted(range(len(outcomes)), key=lambda at: (at != last, -sizes[at], -at))
     quota = [3 if at in (last, sizes.index(max(sizes))) else 1 for at in range(len(outcomes))]
     said, taken = [words(text) for text in known], list[TurnOutcome]()
+    shown = set[str]()
     begun = set[int]()  # the turns of which something is told
     left = {at: list(outcomes[at]) for at in order if outcomes[at]}
     while left:
         for at in list(left):
             for each in left[at][: quota[at]]:
                 is_known = is_said(words(each.text), said, _SAME)
-                widest = min(room, _WIDEST_LIST if each.is_listed else _WIDEST)
-                if not is_known and width(each.text) <= widest and (at in begun or not _hangs(each.text)):
-                    room -= width(each.text) + 6
+                columns = width(each.text) + 6 + (0 if above[at] in shown else width(above[at]))
+                widest = _WIDEST_LIST if each.is_listed else _WIDEST
+                fits = columns <= room and width(each.text) <= widest
+                if not is_known and fits and (at in begun or not _hangs(each.text)):
+                    room -= columns
+                    shown.add(above[at])
                     said.append(words(each.text))
                     taken.append(each)
                     begun.add(at)

@@ -7,6 +7,7 @@ the user asked for: of each kind the one that shares most with what was typed, a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from memtool.capture.checks import last_ends
@@ -22,19 +23,20 @@ from memtool.capture.outcomes import (
 from memtool.capture.titles import heading, lines_edited, tells, title_of, to_clause
 from memtool.capture.turns import Turn
 from memtool.capture.view import informing, is_promise
-from memtool.text.languages import labels
+from memtool.text.languages import begins_with, labels
 from memtool.text.lines import shortened, width
 from memtool.text.statements import sentences, statements
 from memtool.vault.memory import AGENT, COMMAND, DECISION, FINDING, FIX, OPEN, RULE, USER
 from memtool.vault.sessions import Draft, Line
 
-_ROOM, _LEAST_ROOM = 2_200, 700  # columns of the lines of a note; of what came of it at least
+_ROOM, _LEAST_ROOM = 2_300, 900  # columns of the lines of a note; of what came of it at least
 _WIDEST_ASKED, _WIDEST_BEGINNING = 220, 90  # columns of the first and of the last prompt, of any other one
 _WIDEST_COMMAND = 100  # columns
 _MOST, _MOST_FILES = 3, 5  # fixes, open ends, commands; files
 _SIDE_QUESTION = 48  # columns of a first question that the session is not about
 _LEAST_QUESTION = 16  # columns of a question that waits for an answer ("Anything else?" does not)
 _TALK = 2  # turns
+_BEGINS = re.compile(r"(?i)now\b|let me (?!know)|i'll\b|i will\b|正在|现在|让我|我来")
 _SECTIONS = (DECISION, RULE, FIX, FINDING, "", OPEN, COMMAND)
 
 
@@ -68,8 +70,8 @@ def _done(
     turns: Sequence[Turn], found: Sequence[Sequence[TurnOutcome]], room: int, known: Sequence[str]
 ) -> Iterator[Line]:
     beginnings = list(_beginnings(turns))
-    room -= sum(width(text) for text in dict.fromkeys(beginnings)) // 2
-    for each in best_of(found, room, [1000 * len(turn.commits) + lines_edited([turn]) for turn in turns], known):
+    sizes = [1000 * len(turn.commits) + lines_edited([turn]) for turn in turns]
+    for each in best_of(found, room, sizes, beginnings, known):
         yield Line(each.text, each.role, AGENT, each.turn, asked=beginnings[each.turn - 1])
 
 
@@ -96,15 +98,17 @@ def _open(turns: Sequence[Turn], language: str) -> Iterator[Line]:
     names, last, number = labels("summary", language), (turns[-1] if turns else Turn()), len(turns)
     plan = last.plans[-1] if last.plans else None
     begun = last.messages or last.runs or last.looked
-    ends = [each.text for each in statements(last.said)[-CLOSING:]]
-    asked = [text for text in ends if is_question(text) and width(text) >= _LEAST_QUESTION]
+    told = [each.text for each in statements(last.said)]
+    ends = told[-CLOSING:]
+    asked = [text for text in told if is_question(text) and (text in ends or begins_with("announcement", text))]
+    asked = [text for text in asked if width(text) >= _LEAST_QUESTION]
     if plan and plan.fate == "turned down" and not last.edits:
         yield Line(names["no_plan"].format(shortened(heading(plan.text), _WIDEST_COMMAND)), OPEN, AGENT, number)
     elif last.typed and _is_unanswered(last, turns) and (begun or is_question(own_words(last))):
         yield Line(names["no_answer"].format(shortened(own_words(last), _WIDEST_ASKED)), OPEN, USER, number)
     elif asked:
         yield Line(names["no_decision"].format(asked[-1]), OPEN, AGENT, number)
-    elif ends and ends[-1].endswith((":", "：")) and is_promise(ends[-1]):
+    elif ends and _BEGINS.match(ends[-1]) and is_promise(ends[-1]):
         yield Line(names["no_end"].format(ends[-1].rstrip(":：")), OPEN, AGENT, number)
     for command, end in list(last_ends(turns).items())[-1:]:
         if end.error and width(command) <= _WIDEST_COMMAND:

@@ -12,8 +12,17 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from memtool.capture.decisions import own_words
-from memtool.capture.mended import base_name
-from memtool.capture.outcomes import bare, gone_in, is_closed, is_question, names_something, result_of, telling_words
+from memtool.capture.outcomes import (
+    PROBLEM,
+    bare,
+    base_name,
+    gone_in,
+    is_closed,
+    is_question,
+    names_something,
+    result_of,
+    telling_words,
+)
 from memtool.capture.turns import Turn
 from memtool.text.languages import gives_order, labels, leads, pattern_of, starts_with, without_openings
 from memtool.text.lines import shortened, width
@@ -125,7 +134,9 @@ def _headings_in(turns: Sequence[Turn]) -> Iterator[str]:
         if at not in gone and is_closed(turn):
             is_main = bool(turn.files) and turn == busiest
             first = [plain(found)[0] for found in headings[at][:1] if is_main or drafts[found] > 1]
-            yield from (_whole(text) for text in first if not re.search(r"\w[/.]\w", text))
+            yield from (
+                _whole(text) for text in first if not re.search(r"\w[/.]\w", text) and not PROBLEM.match(f"#{text}")
+            )
 
 
 def _done_in(turns: Sequence[Turn]) -> Iterator[str]:
@@ -199,7 +210,7 @@ def _asked_for(turns: Sequence[Turn]) -> Iterator[str]:
         for text in sentences(own_words(turn))[:3]:
             own = _without_plea(text)
             cut = to_clause(own, WIDEST)
-            if len(telling_words(cut)) < _TELLING:
+            if len(telling_words(cut)) < _TELLING or re.match(r"\d+\s*[-.)]", text):
                 continue
             if own == text and is_question(cut):
                 questions.append(cut)
