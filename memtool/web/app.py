@@ -103,13 +103,9 @@ async def _on_error(request: Request, error: Exception) -> Response:
 def _add_service_calls(app: FastAPI, access: Access, life: Life, hub: Hub) -> None:
     tags: list[str | Enum] = ["service"]
 
-    @app.get(
-        HEALTH,
-        tags=tags,
-        summary="Return the state of the service; with the token also its contents",
-        openapi_extra=example(_HEALTHY),
-    )
+    @app.get(HEALTH, tags=tags, openapi_extra=example(_HEALTHY))
     async def health(request: Request) -> JSONResponse:
+        """Return the state of the service; with the token also its contents."""
         fields: dict[str, Any] = {"state": life.state, "version": __version__}
         if life.state == READY and "authorization" in request.headers and access.knows(request.headers):
             work = app.state.open_workspace(None)
@@ -119,18 +115,15 @@ def _add_service_calls(app: FastAPI, access: Access, life: Life, hub: Hub) -> No
                 fields["counts"] = await to_thread.run_sync(totals, work)
         return JSONResponse(fields)
 
-    @app.post("/service/stop", tags=tags, summary="End the service", openapi_extra=example({"state": "stopping"}))
+    @app.post("/service/stop", tags=tags, openapi_extra=example({"state": "stopping"}))
     async def stop() -> JSONResponse:
+        """End the service."""
         life.stop()
         return JSONResponse({"state": life.state})
 
-    @app.post(
-        "/service/link",
-        tags=tags,
-        summary="Make a link that opens the page once, within a minute",
-        openapi_extra=example({"path": "/open/Zk1rPZ0wq8"}),
-    )
+    @app.post("/service/link", tags=tags, openapi_extra=example({"path": "/open/Zk1rPZ0wq8"}))
     async def link() -> JSONResponse:
+        """Make a link that opens the page once, within a minute."""
         return JSONResponse({"path": access.make_link()})
 
     @app.get(f"{ENTRANCE}{{code}}", include_in_schema=False)
@@ -140,12 +133,14 @@ def _add_service_calls(app: FastAPI, access: Access, life: Life, hub: Hub) -> No
     @app.get(
         "/stream",
         tags=["events"],
-        summary="Send each new entry as it is written: server-sent events",
-        description="Each event has a number as its id. A reader that reconnects with `Last-Event-ID` misses nothing.",
         response_class=StreamingResponse,
         openapi_extra={"responses": {"200": {"content": {"text/event-stream": {"example": _EVENT}}}}},
     )
     async def stream(last_event_id: Annotated[int | None, Header()] = None) -> StreamingResponse:
+        """Send each new entry as it is written: server-sent events.
+
+        Each event has a number as its id. A reader that reconnects with `Last-Event-ID` misses nothing.
+        """
         return StreamingResponse(hub.stream(last_event_id), media_type="text/event-stream")
 
 

@@ -93,10 +93,7 @@ def embed_text(work: Work, models: TheModels, asked: EmbedAsked) -> dict[str, An
     return {"embedding": row.tolist(), "dimension": embedder.dimension, "model": embedder.name}
 
 
-@router.post(
-    "/v1/embeddings",
-    openapi_extra=example(_EMBEDDINGS, asked={"input": ["why JWT?"], "model": "tiny"}),
-)
+@router.post("/v1/embeddings", openapi_extra=example(_EMBEDDINGS, asked={"input": ["why JWT?"], "model": "tiny"}))
 def embeddings(work: Work, models: TheModels, asked: EmbeddingsAsked) -> dict[str, Any]:
     """Make the vectors of texts, in the form of OpenAI's API."""
     texts = _texts(asked.input)
@@ -117,11 +114,7 @@ def embeddings(work: Work, models: TheModels, asked: EmbeddingsAsked) -> dict[st
     }
 
 
-@router.post(
-    "/rebuild",
-    status_code=202,
-    openapi_extra=example(JOB, asked={"batch_size": 64}, status=202),
-)
+@router.post("/rebuild", status_code=202, openapi_extra=example(JOB, asked={"batch_size": 64}, status=202))
 def rebuild(work: Work, models: TheModels, jobs: TheJobs, _asked: RebuildAsked | None = None) -> JSONResponse:
     """Rebuild the index and the vectors, in the background."""
     return begun(jobs.start("rebuild", lambda report: _rebuilt(work, report, models)))

@@ -19,19 +19,7 @@ from memtool.memory.timeline import EDIT, timeline
 from memtool.text.lines import brief
 from memtool.text.tokens import index_terms
 from memtool.vault.memory import FACT, KNOWLEDGE, SESSION, Location, Memory, NewMemory
-from memtool.web.calls import (
-    MOST_ITEMS,
-    Body,
-    Day,
-    Limit,
-    Name,
-    Offset,
-    PathText,
-    Text,
-    Words,
-    Work,
-    example,
-)
+from memtool.web.calls import MOST_ITEMS, Body, Day, Limit, Name, Offset, PathText, Text, Words, Work, example
 from memtool.web.memory_api import save_memory
 from memtool.web.observations import (
     OLD_TYPES,
@@ -130,8 +118,7 @@ def find(work: Work, asked: Annotated[HistoryAsked, Query()]) -> dict[str, Any]:
 
 
 @router.get(
-    "/api/timeline",
-    openapi_extra=example({"observations": [_FACT], "anchor": 0, "earlier": True, "later": False}),
+    "/api/timeline", openapi_extra=example({"observations": [_FACT], "anchor": 0, "earlier": True, "later": False})
 )
 def around(
     work: Work,

@@ -85,7 +85,7 @@ class ChangeAsked(Body):
     """The new values of a memory's fields."""
 
     content: Text | None = None
-    summary: Name | None = None
+    summary: Annotated[str, Field(max_length=500)] | None = None
     tags: Tags | None = None
     category: Name | None = None
     expires_at: Day | None = None
@@ -100,21 +100,14 @@ def found_in_vault(open_workspace: OpenWorkspace, asked: SearchAsked) -> dict[st
     return found_fields(work, asked, answer)
 
 
-@router.post(
-    "/search",
-    openapi_extra=example(_FOUND, asked={"query": "why JWT?", "limit": 5, "project": "shop"}),
-)
+@router.post("/search", openapi_extra=example(_FOUND, asked={"query": "why JWT?", "limit": 5, "project": "shop"}))
 def search(request: Request, asked: SearchAsked) -> dict[str, Any]:
     """Find memories by words and by meaning."""
-    """The application decides where it searches: a team's service has many vaults."""
-    answer: dict[str, Any] = request.app.state.find(asked)
+    answer: dict[str, Any] = request.app.state.find(asked)  # a team's service searches several vaults
     return answer
 
 
-@router.get(
-    "/memories",
-    openapi_extra=example({"memories": [_HIT], "total": 1, "limit": 20, "offset": 0}),
-)
+@router.get("/memories", openapi_extra=example({"memories": [_HIT], "total": 1, "limit": 20, "offset": 0}))
 def memories(
     work: Work,
     category: Name = "",
@@ -151,8 +144,7 @@ def memory(work: Work, memory_id: str) -> JSONResponse:
 
 
 @router.post(
-    "/save",
-    openapi_extra=example(_SAVED, asked={"content": "Access tokens live 24 hours.", "tags": ["auth"]}),
+    "/save", openapi_extra=example(_SAVED, asked={"content": "Access tokens live 24 hours.", "tags": ["auth"]})
 )
 def save(work: Work, asked: SaveAsked) -> dict[str, Any]:
     """Remember something."""
@@ -164,8 +156,7 @@ def save(work: Work, asked: SaveAsked) -> dict[str, Any]:
 
 
 @router.put(
-    "/memory/{memory_id:path}",
-    openapi_extra=example(_MEMORY, asked={"category": "decision", "tags": ["auth"]}),
+    "/memory/{memory_id:path}", openapi_extra=example(_MEMORY, asked={"category": "decision", "tags": ["auth"]})
 )
 def change(
     work: Work, memory_id: str, asked: ChangeAsked, if_match: Annotated[str, Header(max_length=200)] = ""
@@ -200,10 +191,7 @@ def delete(
     return {"id": target.id, "changed": done.changed, "purged": purge, "commit": done.kept.commit}
 
 
-@router.get(
-    "/changes",
-    openapi_extra=example({"changes": [_CHANGE], "total": 1}),
-)
+@router.get("/changes", openapi_extra=example({"changes": [_CHANGE], "total": 1}))
 def changes(work: Work, limit: Limit = 20, offset: Annotated[int, Query(ge=0)] = 0) -> dict[str, Any]:
     """List the changes of the memory, newest first."""
     found = read_changes(work.vault)

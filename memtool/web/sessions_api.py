@@ -289,9 +289,7 @@ def summarize(open_workspace: Opening, asked: SummaryAsked) -> JSONResponse:
 
 
 @router.post(
-    "/api/session/complete",
-    status_code=202,
-    openapi_extra=example(_STATUS, asked={"session_id": "s-1"}, status=202),
+    "/api/session/complete", status_code=202, openapi_extra=example(_STATUS, asked={"session_id": "s-1"}, status=202)
 )
 def complete(open_workspace: Opening, asked: SessionAsked) -> JSONResponse:
     """End a session, and queue it for its note."""
@@ -307,9 +305,7 @@ def status(work: Work, session_id: Annotated[Name, Query(min_length=1)]) -> dict
 
 @turns_router.get("/api/session/turns", openapi_extra=example(_TURNS))
 def turns(
-    work: Work,
-    session_id: Annotated[Name, Query(min_length=1)],
-    turn: Annotated[int, Query(ge=0, le=1_000_000)] = 0,
+    work: Work, session_id: Annotated[Name, Query(min_length=1)], turn: Annotated[int, Query(ge=0, le=1_000_000)] = 0
 ) -> dict[str, Any]:
     """List the turns of a kept session; with `turn`, return that one in full."""
     found = read_turns(work, session_id, turn)

@@ -127,11 +127,7 @@ def latest_entries(work: Workspace) -> list[LogEntry]:
     return read_log([work.vault.state_path, work.index_folder], work.now() - timedelta(days=30))[::-1]
 
 
-@router.get(
-    "/api/data/export",
-    tags=["sessions"],
-    openapi_extra=example({"format": 1, "facts": [], "notes": []}),
-)
+@router.get("/api/data/export", tags=["sessions"], openapi_extra=example({"format": 1, "facts": [], "notes": []}))
 def everything(work: Work, project: Name = "") -> Response:
     """Return all facts and notes as one JSON document, which the import reads."""
     return Response(export(work.vault, JSON, project).content, media_type="application/json")
@@ -167,11 +163,7 @@ def _imported(work: Workspace, content: bytes, report: ReportProgress, *, dry_ru
     }
 
 
-@router.get(
-    "/api/settings",
-    tags=["service"],
-    openapi_extra=example({"settings": [_SETTING]}),
-)
+@router.get("/api/settings", tags=["service"], openapi_extra=example({"settings": [_SETTING]}))
 def settings(work: Work) -> dict[str, Any]:
     """List the settings in force, where each comes from, and which can be changed here."""
     known = work.settings
