@@ -48,13 +48,9 @@ _AS_JSON = ("SessionStart", "UserPromptSubmit", *_HINTING)  # a text reaches the
 
 
 class Options(NamedTuple):
-    """The options with which an installation starts a hook.
+    """The options with which an installation starts a hook: the vault that it names, and the client.
 
-    Args:
-        vault: the one that the installation names, if it names one.
-        this_project: whether memtool was installed for one project only.
-        plugin: whether it is a plugin of the client.
-        client: the client, empty for Claude Code.
+    *vault* is empty if it names none, *client* is empty for Claude Code.
     """
 
     vault: str = ""

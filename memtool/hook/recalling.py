@@ -32,12 +32,7 @@ def context_of_session(event: ClientEvent) -> Reply:
     ledger = read_ledger(ledgers, session_id) if source in RESUMING else Ledger()
     project = work.area().name
     make = partial(
-        session_context,
-        project=project,
-        session_id=session_id,
-        source=source,
-        given=ledger.known,
-        ids=ledger.ids,
+        session_context, project=project, session_id=session_id, source=source, given=ledger.known, ids=ledger.ids
     )
     # A fork knows what its parent was given, which is not known here.
     team = team_beside(work) if ledger.start or source != "fork" else None

@@ -58,8 +58,7 @@ Target = Annotated[
 ]
 Content = Annotated[_Markdown, Field(description="For update and init_project: the new text, in Markdown.")]
 Text = Annotated[
-    _Markdown,
-    Field(min_length=1, description="One statement that is clear without context, in the user's language."),
+    _Markdown, Field(min_length=1, description="One statement that is clear without context, in the user's language.")
 ]
 Category = Annotated[
     Literal[(*CATEGORIES, "other")],  # type: ignore[valid-type]  # pydantic reads the table
@@ -117,14 +116,8 @@ def _add(
 ) -> None:  # fmt: skip
     """Add *tool* to *server*, with all four annotations: the protocol's defaults assume the worst.
 
-    Args:
-        server: what it is added to.
-        tool: is called with the arguments of a call; its docstring is its description.
-        title: its name for a person.
-        reads: whether it changes nothing.
-        destroys: whether it may remove something.
-        repeats: whether repeating a call changes nothing more.
-        has_fields: whether its answer is an object, whose schema the server publishes.
+    Its docstring is its description. It *reads* if it changes nothing, *destroys* if it may remove something, *repeats*
+    if a repeated call changes nothing more, and *has_fields* if its answer is an object whose schema is published.
     """
     annotations = ToolAnnotations(
         title=title,

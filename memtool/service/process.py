@@ -98,12 +98,8 @@ def parts_beside(
 ) -> Iterator[Address]:
     """Answer at the socket of a process that serves HTTP, for the length of a `with` block, and give its address.
 
-    Args:
-        open_workspace: gives the workspace at hand.
-        place: the place of the process, which holds its lock.
-        address: says where HTTP is.
-        asks: the requests that HTTP answers itself.
-        end: is called when somebody wants the process to end.
+    The process holds the lock of *place*, and HTTP is at *address*; it answers the requests *asks* itself. *end* is
+    called when the process is to end.
 
     Raises:
         NotWritable: there is no place for the process's files.

@@ -19,14 +19,10 @@ class Limits(NamedTuple):
 
 
 class Vendor(NamedTuple):
-    """A provider of text.
+    """A provider of text. The settings `llm.<name>_base_url` and `llm.<name>_model`, if there are any, are stronger.
 
-    Args:
-        base_url: its address; the setting `llm.<name>_base_url`, where there is one, is stronger.
-        model: the one that it is asked for; the setting `llm.<name>_model`, where there is one, is stronger.
-        variables: those that may hold its key, of which the first that is set counts; none where it needs no key.
-        limits: of its calls.
-        opens: the module and the class that speak to it.
+    The first of the *variables* that is set holds its key; without any, it needs none. *opens* names the module and the
+    class that call it.
     """
 
     base_url: str

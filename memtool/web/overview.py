@@ -109,17 +109,9 @@ def _latest(work: Workspace, condition: str, *parameters: str) -> tuple[str, str
 
 
 class Field(NamedTuple):
-    """A setting in the form.
+    """A setting in the form, with its *value* as text: a list has one item on each line.
 
-    Args:
-        key: such as `search.limit`.
-        value: as text; a list has one item on each line.
-        kind: `choice`, `number`, `list` or `text`.
-        help: what it is for.
-        choices: of a choice.
-        least: of a number.
-        origin: where the value in force came from.
-        is_open: whether the vault's own file decides it.
+    Its *kind* is `choice`, `number`, `list` or `text`. It *is_open* if the vault's own file decides it.
     """
 
     key: str

@@ -47,13 +47,8 @@ def serve(
 ) -> None:
     """Serve the vault until it is stopped, or for *idle* seconds without a request (0: for ever).
 
-    Args:
-        open_workspace: gives the workspace of each request.
-        host: the address to listen at.
-        port: the port; None takes the usual one, or another where that is taken.
-        idle: seconds; see above.
-        started: is called when others can reach the service.
-        make_agent_app: makes the tools for agents that speak MCP over HTTP; without it, there are none.
+    Without a *port* it takes the usual one, or another if that is taken. *started* is called when others can reach the
+    service. Without *make_agent_app*, it offers no tools to agents that speak MCP over HTTP.
 
     Raises:
         AlreadyServing: another process serves this vault.
