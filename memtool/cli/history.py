@@ -289,13 +289,7 @@ _COUNT = click.IntRange(0, 1_000)
 @ALL_PROJECTS
 @with_json
 def around(
-    session: Session,
-    anchor: tuple[str, ...],
-    *,
-    before: int,
-    after: int,
-    projects: tuple[str, ...],
-    all_projects: bool,
+    session: Session, anchor: tuple[str, ...], *, before: int, after: int, projects: tuple[str, ...], all_projects: bool
 ) -> None:
     """Show what happened around a note, a time or a word: sessions, decisions, edits, facts and dated notes, in order.
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from memtool.cli.output import columns, printable, shortened, wrapped
 from memtool.recall.answers.found import in_words
@@ -65,7 +64,9 @@ def reasons(hit: Found) -> Iterator[str]:
     if hit.likelihood < 1:
         yield f"About {round(100 * hit.likelihood)} of 100 hits like this one answer the query."
     if words := why.get("bm25"):
-        yield f"By words it is number {words['rank']}: {words['score']:.1f} points (BM25){_added(words)}."
+        added = [f"{words[name]:.1f} {reason}" for name, reason in _ADDED.items() if words.get(name)]
+        more = f", and {', '.join(added)}" if added else ""
+        yield f"By words it is number {words['rank']}: {words['score']:.1f} points (BM25){more}."
         yield from (sentence for name, sentence in _FACTORS.items() if words.get(name))
     if meaning := why.get("vector"):
         yield f"By meaning it is number {meaning['rank']}: similarity {meaning['score']:.2f}."
@@ -79,19 +80,10 @@ def reasons(hit: Found) -> Iterator[str]:
         yield f"It was used {'once' if uses == 1 else f'{uses} times'} before."
 
 
-_ADDED = {
-    "note": "for the rest of the note",
-    "pairs": "for adjacent words",
-    "named": "for a whole name or phrase",
-}
+_ADDED = {"note": "for the rest of the note", "pairs": "for adjacent words", "named": "for a whole name or phrase"}
 _FACTORS = {
     "characters": "It also holds more single characters of the query.",
     "people": "It holds a name of a person or place in the query.",
     "dated": "Its date is a day that the query names, or shortly after.",
     "completed": "It was found only after a word of the query was completed.",
 }
-
-
-def _added(words: Mapping[str, Any]) -> str:
-    added = [f"{words[name]:.1f} {reason}" for name, reason in _ADDED.items() if words.get(name)]
-    return f", and {', '.join(added)}" if added else ""

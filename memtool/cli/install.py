@@ -24,13 +24,7 @@ from memtool.install.agents import AGENTS, AgentPart, AgentSetup, Target, agents
 from memtool.install.hook_probe import probe
 from memtool.install.hooks import find_program
 from memtool.install.plans import Plan, carry_out, plan
-from memtool.install.record import (
-    call_own_while_installed,
-    do_without,
-    is_own,
-    parts_without,
-    update,
-)
+from memtool.install.record import call_own_while_installed, do_without, is_own, parts_without, update
 from memtool.installation import how_to_remove
 from memtool.recall.routing.routes import read_routing
 from memtool.service_client import end_services

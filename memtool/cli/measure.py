@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import click
 
@@ -58,7 +58,7 @@ _WAYS = (
     help="Only this mode. Repeatable.",
 )
 @with_json
-def evaluate(session: Session, questions: Any, suite: Path | None, modes: tuple[str, ...]) -> None:  # noqa: ANN401
+def evaluate(session: Session, questions: IO[str] | None, suite: Path | None, modes: tuple[str, ...]) -> None:
     """Measure the search with your own questions on your own vault, or with a suite of public ones.
 
     QUERIES.jsonl holds one JSON object a line: {"query": "…", "relevant": ["path/of/note.md"]}. A relevant note may
@@ -79,10 +79,7 @@ def evaluate(session: Session, questions: Any, suite: Path | None, modes: tuple[
             click.echo(f"{name}: ", nl=False)
             _print_metrics(answer)
         return
-    try:
-        known = evaluation.parse_questions(questions)
-    except UnicodeDecodeError:
-        raise click.UsageError("the file is not UTF-8") from None
+    known = evaluation.parse_questions(_text_of(questions).split("\n")) if questions else []
     answer = use_index(session.place(), lambda index: _compare(session, index, known, ways))
     if not session.emits(answer):
         _print_metrics(answer)
@@ -142,9 +139,9 @@ def _print_metrics(answer: dict[str, Any]) -> None:
 
 
 @click.command("test")
-@click.argument("file", shell_complete=completion.files)
+@click.argument("file", type=click.File("r", encoding="utf-8"), shell_complete=completion.files)
 @with_json
-def test(session: Session, file: str) -> None:
+def test(session: Session, file: IO[str]) -> None:
     """Check that prompts receive the memories you expect.
 
     FILE holds expectations, in TOML: a prompt in a project that must receive a certain fact, or nothing. Each prompt is
@@ -169,11 +166,8 @@ def test(session: Session, file: str) -> None:
     click.get_current_context().exit(1 if failed else 0)
 
 
-def _text_of(name: str) -> str:
-    path, hint = Path(name), "Name a file in TOML."
+def _text_of(file: IO[str]) -> str:
     try:
-        if not path.is_file() or path.stat().st_size > 16_777_216:
-            raise UsageError(f"'{name}' is no file of expectations", hint=hint)
-        return path.read_text(encoding="utf-8")
-    except (OSError, ValueError) as error:
-        raise UsageError(f"'{name}' cannot be read: {error}", hint=hint) from None
+        return file.read()
+    except UnicodeDecodeError:
+        raise UsageError("the file is not UTF-8") from None
