@@ -9,6 +9,7 @@ import os
 import stat
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from fnmatch import fnmatch
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
@@ -94,7 +95,10 @@ def queue_session(event: ClientEvent) -> None:
     from memtool.capture.queue import Job
 
     session_id, transcript = event.text("session_id"), event.text("transcript_path")
-    if not session_id or not _is_file(transcript):
+    is_file = False
+    with suppress(OSError, ValueError):
+        is_file = stat.S_ISREG(os.stat(transcript).st_mode)  # noqa: PTH116
+    if not session_id or not is_file:
         event.log(f"there is no transcript at '{transcript}', so the session was not captured")
         return
     answer = _redacted(event, "last_assistant_message")
@@ -135,13 +139,6 @@ def _put(event: ClientEvent, job: Job) -> None:
 
     Queue(event.work.vault).put(job)
     start_worker(event.work.vault, event.work.environ)
-
-
-def _is_file(path: str) -> bool:
-    try:
-        return stat.S_ISREG(os.stat(path).st_mode)  # noqa: PTH116
-    except (OSError, ValueError):
-        return False
 
 
 def _redacted(event: ClientEvent, field: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,7 +21,7 @@ from memtool.capture.session_capture import IMPORT, IMPORT_WITH_MODEL, Later, ca
 from memtool.capture.session_reading import ReadSession, read_session, source_of
 from memtool.capture.source import find_source
 from memtool.capture.transcript.forms import KeptSession, form_of_client
-from memtool.capture.transcript.record_fields import text_at, time_of
+from memtool.capture.transcript.record_fields import moment_of, text_at, time_of
 from memtool.capture.transcript.record_stream import open_transcript
 from memtool.capture.turns import Conversation, Step
 from memtool.clients import CLAUDE_CODE, title_of
@@ -264,7 +264,7 @@ def read_history(path: Path, redactor: Callable[[], Callable[[str], str]]) -> li
     """
     sessions: dict[str, Conversation] = {}
     for entry in _entries(path):
-        name, prompt, at = entry.get("sessionId"), entry.get("display"), _time(entry.get("timestamp"))
+        name, prompt, at = entry.get("sessionId"), entry.get("display"), moment_of(entry.get("timestamp"))
         if not (isinstance(name, str) and name and isinstance(prompt, str) and at):
             continue
         known = sessions.get(name) or Conversation(name, text_at(entry, "project"), started_at=at)
@@ -286,10 +286,3 @@ def _entries(path: Path) -> Iterator[dict[str, Any]]:
     with suppress(OSError), path.open(encoding="utf-8", errors="replace") as lines:
         while line := lines.readline(limits.BLOCK_BYTES):
             yield object_in(line)
-
-
-def _time(milliseconds: object) -> datetime | None:
-    with suppress(ValueError, OverflowError, OSError):
-        if isinstance(milliseconds, int | float) and milliseconds > 0:
-            return datetime.fromtimestamp(milliseconds / 1000, UTC)
-    return None

@@ -100,7 +100,14 @@ def _changes_in(repository: Repository, *paths: str) -> list[Change]:
     parts = said.split("\0")
     rows = [parts[at : at + len(_FIELDS)] for at in range(0, len(parts) - 1, len(_FIELDS))]
     changes, undone = [], dict[str, str]()
-    for change in (_change(number, row) for number, row in enumerate(rows, 1)):  # the newest first
+    for number, row in enumerate(rows, 1):  # the newest first
+        commit, parents, at, author, subject, message, deed, undoes = (field.strip() for field in row)
+        body = message.partition("\n")[2].strip().split("\n")
+        reason = "\n".join(line for line in body if not _TRAILER.match(line)).strip()
+        change = Change(
+            number, commit, tuple(parents.split()), datetime.fromisoformat(at), author, subject, reason,
+            deed.split("\n")[-1], undoes.split("\n")[-1],
+        )  # fmt: skip
         if change.deed and change.undoes and change.commit not in undone:
             undone.setdefault(change.undoes, change.commit)
         changes.append(change._replace(undone_by=undone.get(change.commit, "")))
@@ -148,16 +155,6 @@ def find_change(vault: Vault, named: str = "") -> Change:
     if found is None:
         raise UsageError(f"there is no change '{named}'", hint="`memtool log` shows the number and the id of each.")
     return with_files(vault, [found])[0]
-
-
-def _change(number: int, fields: Sequence[str]) -> Change:
-    commit, parents, at, author, subject, message, deed, undoes = (field.strip() for field in fields)
-    body = message.partition("\n")[2].strip().split("\n")
-    reason = "\n".join(line for line in body if not _TRAILER.match(line)).strip()
-    return Change(
-        number, commit, tuple(parents.split()), datetime.fromisoformat(at), author, subject, reason,
-        deed.split("\n")[-1], undoes.split("\n")[-1],
-    )  # fmt: skip
 
 
 class Origin(NamedTuple):

@@ -57,7 +57,9 @@ def mend(vault: Vault, left: CutOff) -> None:
         repository = own_repository(vault.root)
         if repository is None:
             return
-        for path in _locks_of_git(vault.root):
+        git = vault.root / ".git"
+        locks = () if git.is_symlink() else (*git.glob("*.lock"), *(git / "refs").glob("**/*.lock"))
+        for path in (*locks, *vault.root.glob(".merge_file_*")):
             with suppress(OSError):
                 if path.lstat().st_mtime >= left.at - limits.CLOCK:
                     path.unlink()
@@ -75,13 +77,6 @@ def _inside(left: CutOff) -> list[str]:
     planned = {step.ref for plan in left.plans for step in steps_of(plan)}
     inside = (ref for ref in left.refs if ".." not in Path(ref).parts and not Path(ref).is_absolute())
     return [ref for ref in inside if ref not in planned]
-
-
-def _locks_of_git(root: Path) -> Iterator[Path]:
-    repository = root / ".git"
-    if not repository.is_symlink():
-        yield from (*repository.glob("*.lock"), *(repository / "refs").glob("**/*.lock"))
-    yield from root.glob(".merge_file_*")
 
 
 def _take_back_merge(vault: Vault, plan: dict[str, Any], began: float) -> None:

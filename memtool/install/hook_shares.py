@@ -55,7 +55,9 @@ class HookShare(Share):
         except ValueError:  # the original is of no help
             before = json_text.object_of(None)
         while own := self._own(text):
-            path = _alone_in_group(own[0])
+            path, group = own[0].path, own[0].group
+            if group is not None and len(group.value["hooks"]) == 1 and not group.value.keys() - {"matcher", "hooks"}:
+                path = path[:3]  # then the group goes with it
             text = json_text.without(
                 text, path, lambda path: len(path) > 2 or len(json_text.along(before, path)) > len(path)
             )
@@ -101,13 +103,6 @@ class HookShare(Share):
         if status and handler.get("statusMessage") is None:  # an older installation has none
             text = json_text.with_added(text, (*ours.path, "statusMessage"), status["statusMessage"])
         return text
-
-
-def _alone_in_group(handler: Handler) -> json_text.Path:
-    """Return the path of the group that holds nothing but *handler*, else that of the handler."""
-    group = handler.group
-    is_alone = group is not None and len(group.value["hooks"]) == 1 and not group.value.keys() - {"matcher", "hooks"}
-    return handler.path[:3] if is_alone else handler.path
 
 
 def group_of(event: Event, program: Program) -> dict[str, Any]:

@@ -59,7 +59,9 @@ class ClaudeCommand(ClientCommand):
         results = [value for value in json_lines(said) if value.get("type") == "result"]
         result: Mapping[str, object] = results[-1] if results else {}
         usage, models, text = result.get("usage"), result.get("modelUsage"), result.get("result")
-        text = text if isinstance(text, str) else ""
+        text, status = _text(text), result.get("api_error_status")
+        # The service was busy; or, where it gave no status, could not be reached.
+        is_busy = status in (408, 429) or status >= 500 if isinstance(status, int) else text.startswith("API Error: ")
         return CommandReply(
             text,
             result.get("is_error") is False,
@@ -67,7 +69,7 @@ class ClaudeCommand(ClientCommand):
             tokens_used(usage, "output_tokens"),
             as_cost(result.get("total_cost_usd")),
             next(iter(models), "") if isinstance(models, dict) else "",
-            _retry_may_help(result.get("api_error_status"), text),
+            is_busy,
         )
 
 
@@ -190,13 +192,6 @@ class OpenCodeCommand(ClientCommand):
             elif event.get("type") == "error":
                 return CommandReply(_reason(event))
         return reply
-
-
-def _retry_may_help(status: object, why: str) -> bool:
-    """Return whether the service was busy; or, where it gave no *status*, could not be reached."""
-    if isinstance(status, int):
-        return status in (408, 429) or status >= 500
-    return why.startswith("API Error: ")
 
 
 def _text(value: object) -> str:

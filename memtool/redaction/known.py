@@ -51,7 +51,9 @@ class KnownSecrets:
             pieces = re.split(r"[\s;,&]+|(?<=\w)[:=](?=\S)", plain)
             telling = [piece for piece in pieces if len(pieces) > 1 and is_telling(piece)]
             for secret in (plain, plain.rstrip("!?.:"), *telling):
-                if len(self._kinds) < 1_000 and _is_worth(secret):  # in one session
+                is_long = len(secret) >= (6 if secret.isdigit() else _LEAST)
+                is_worth = is_long and "[redacted" not in secret and not is_common(secret)
+                if is_worth and len(self._kinds) < 1_000:  # in one session
                     self._kinds.setdefault(_folded(secret), kind)
 
     def add(self, text: str, kind: str) -> None:
@@ -106,25 +108,14 @@ class KnownSecrets:
             yield Finding(*run.span(), found.kind)
 
 
-def _is_worth(secret: str) -> bool:
-    if len(secret) < (6 if secret.isdigit() else _LEAST) or "[redacted" in secret:  # digits or characters
-        return False
-    return not is_common(secret)
-
-
 def _folded(text: str) -> str:
     return text.replace("İ", "I").lower()  # the one letter whose small form is longer
 
 
 def _is_within_a_word(text: str, start: int, end: int) -> bool:
-    before, after = text[start - 1 : start], text[end : end + 1]
-    return (_is_of_a_word(before) and _is_of_a_word(text[start])) or (
-        _is_of_a_word(after) and _is_of_a_word(text[end - 1])
-    )
-
-
-def _is_of_a_word(character: str) -> bool:
-    return character.isascii() and character.isalnum()
+    """Return whether a letter or digit of ASCII goes on in front of *start*, or behind *end*."""
+    joints = (text[max(start - 1, 0) : start + 1], text[end - 1 : end + 1])
+    return any(len(joint) == 2 and joint.isascii() and joint.isalnum() for joint in joints)
 
 
 def _plain_forms(text: str) -> Iterator[str]:

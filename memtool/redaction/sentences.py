@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-from memtool.redaction.names import PASSPHRASE, PASSWORD, named_secrets, secret_of
+from memtool.redaction.names import PASSPHRASE, PASSWORD, secret_of
 from memtool.redaction.values import (
     Form,
     coded_text,
@@ -118,7 +118,10 @@ def is_answer(question: str, text: str) -> bool:
     if is_mixed(value) and is_secret(value, PASSWORD, Form.SAID):
         return True
     asked = _asks_which().search(question)
-    return asked is not None and not is_part(asked["next"] or "") and (value.isdigit() or _is_one(value))
+    if asked is None or is_part(asked["next"] or "") or secret_of(value):
+        return False
+    plain, are_common = value.lower() if value.istitle() else value, all(map(is_common, value.split("-")))
+    return value.isdigit() or (is_secret(plain, PASSWORD, Form.SAID) and not are_common)
 
 
 def _is_phrase_asked_for(question: str, value: str) -> bool:
@@ -127,15 +130,6 @@ def _is_phrase_asked_for(question: str, value: str) -> bool:
     is_asked = asked is not None and compiled("(?i)passphrase|密码短语|口令短语").search(asked[0]) is not None
     plain = value.lower()
     return is_asked and len(value) <= _ASKED and is_passphrase(plain, PASSPHRASE) and is_phrase(plain)
-
-
-def _is_one(value: str) -> bool:
-    """Return whether *value* is mixed, or one word that is neither common nor a name."""
-    plain = value.lower() if value.istitle() else value
-    if secret_of(value) or plain in named_secrets() or is_common(value):
-        return False
-    is_mixed_one = is_mixed(value) and is_secret(value, PASSWORD, Form.SAID)
-    return is_mixed_one or (is_secret(plain, PASSWORD, Form.SAID) and not all(map(is_common, value.split("-"))))
 
 
 def password_words() -> str:

@@ -9,13 +9,12 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
 from memtool.capture import limits
 from memtool.capture.transcript import ASKING_TOOL, EDITING_TOOLS, SHELL_TOOL, forms
-from memtool.capture.transcript.record_fields import dict_of, dicts_of, text_at
+from memtool.capture.transcript.record_fields import dict_of, dicts_of, moment_of, text_at
 from memtool.capture.transcript.record_stream import Record
 from memtool.capture.transcript.text import edits_in_patch
 from memtool.errors import TranscriptUnreadable
@@ -59,8 +58,9 @@ def records(transcript: forms.Transcript) -> Iterator[Record]:
                 return
             transcript.tally.lines += 1
             parts = [_object(part) for (part,) in db.execute(_PARTS, (name, limits.PARSED_BYTES))]
+            moment = moment_of(at)
             for made in _message(str(name), _object(data), parts):
-                yield {"timestamp": _time(at), **envelope, **made}
+                yield {"timestamp": moment.isoformat() if moment else "", **envelope, **made}
 
 
 def sessions(root: Path, since: float) -> Iterator[forms.KeptSession]:
@@ -147,9 +147,3 @@ def _tool(message: str, part: Record) -> Iterator[Record]:
 
 def _object(text: object) -> Record:
     return object_in(text) if isinstance(text, str | bytes) else {}
-
-
-def _time(milliseconds: object) -> str:
-    with suppress(ValueError, OverflowError, OSError, TypeError):
-        return datetime.fromtimestamp(milliseconds / 1000, UTC).isoformat()  # type: ignore[operator]
-    return ""

@@ -6,6 +6,7 @@ import posixpath
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import PurePosixPath, PureWindowsPath
 from typing import Any, NamedTuple
@@ -109,6 +110,14 @@ def time_of(record: Record) -> datetime | None:
     if not 2000 <= at.year < 9000:
         return None
     return at if at.tzinfo else at.replace(tzinfo=UTC)
+
+
+def moment_of(milliseconds: object) -> datetime | None:
+    """Return the moment that *milliseconds* since 1970 name."""
+    with suppress(ValueError, OverflowError, OSError):
+        if isinstance(milliseconds, int | float) and milliseconds > 0:
+            return datetime.fromtimestamp(milliseconds / 1000, UTC)
+    return None
 
 
 def is_by_a_person(record: Record) -> bool:
