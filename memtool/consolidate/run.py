@@ -212,21 +212,24 @@ class _Run:
     def tidy(self, sessions: Sequence[SessionView]) -> None:
         """Close open items that were done, move old notes to the archive, and write the sections of what is left."""
         for ref in self._refs("areas/projects/*/todos.md"):
-            own = [view for view in sessions if view.project == ref.split("/")[2]]
-            done: list[tuple[Todo, str]] = []
-
-            def closed(text: str | None, own: Sequence[SessionView] = own, done: list[tuple[Todo, str]] = done) -> str:
-                done[:] = done_items(text or "", own)
-                for item, session in done:
-                    text = close_todo(text or "", item.line, session, self._work.language)
-                return text or ""
-
-            def say(done: Sequence[tuple[Todo, str]] = done) -> None:
-                for item, session in done:
-                    self._lines.say("closed", item.task, session)
-
-            self._write({ref: closed}, say)
+            self._close(ref, [view for view in sessions if view.project == ref.split("/")[2]])
         self.write_sections(self._archive(sessions))
+
+    def _close(self, ref: str, sessions: Sequence[SessionView]) -> None:
+        """Tick off the open items of the task list *ref* that *sessions* did."""
+        done: list[tuple[Todo, str]] = []
+
+        def closed(text: str | None) -> str | None:
+            done[:] = done_items(text or "", sessions)
+            for item, session in done:
+                text = close_todo(text or "", item.line, session, self._work.language)
+            return text
+
+        def say() -> None:
+            for item, session in done:
+                self._lines.say("closed", item.task, session)
+
+        self._write({ref: closed}, say)
 
     def write_sections(self, sessions: Sequence[SessionView]) -> None:
         """Write what is worth reading at each start into MEMORY.md and the projects' summaries."""
@@ -236,11 +239,7 @@ class _Run:
             own = [view for view in sessions if view.project == name]
             bodies[ref] = report.project_section(self._book, name, own, self._work)
         for ref, body in bodies.items():
-
-            def new(text: str | None, body: str = body) -> str | None:
-                return None if text is None else with_generated(text, body)
-
-            self._write({ref: new}, partial(self._lines.say, "section", ref))
+            self._write({ref: partial(_with_section, body=body)}, partial(self._lines.say, "section", ref))
 
     def write_report(self, sessions: Sequence[SessionView]) -> None:
         """Write the report."""
@@ -289,7 +288,8 @@ class _Run:
         """Move old notes, none of them of a later week, to the archive, and return the *sessions* that are left."""
         settings, daily = self._work.settings, self._vault.daily
         gone = old_sessions(sessions, self._oldest(settings.consolidate.sessions_days), kept=settings.recall.sessions)
-        left = [view for view in sessions if view.ref not in gone]
+        going = set(gone)
+        left = [view for view in sessions if view.ref not in going]
         ids = {name for view in left for name in (view.id, view.name)}
         names = [ref.rpartition("/")[2] for ref in self._refs(f"{daily}/*.md")]
         old = [f"{daily}/{name}" for name in old_dailies(names, self._oldest(settings.consolidate.daily_days))]
@@ -318,7 +318,7 @@ class _Run:
 
         A project's next start finds its sessions by it. Of a note that cannot be read the move will say why.
         """
-        with suppress(MemtoolError):
+        with suppress(MemtoolError, OSError):
             text = self._vault.read(ref)[0]
             is_listed = any(session.session_id in sessions for session in listed_sessions(text))
             return is_ours(self._vault, ref) and not is_listed
@@ -363,6 +363,10 @@ class _Run:
 
     def _refs(self, pattern: str) -> list[str]:
         return sorted(path.relative_to(self._vault.root).as_posix() for path in self._vault.root.glob(pattern))
+
+
+def _with_section(text: str | None, body: str) -> str | None:
+    return None if text is None else with_generated(text, body)
 
 
 def _subject(outcome: Outcome) -> str:

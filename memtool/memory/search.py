@@ -301,19 +301,15 @@ def _typed(work: Workspace, here: ProjectArea, hits: Iterable[Found], idf: Mappi
     """Give the prompts that hold much of the query, and that no note repeats."""
     known = [words(hit.memory.text) for hit in hits]
     beginnings = [term[: max(3, len(term) - 1)] for term in idf]  # of a stem, whose last letter may not be the word's
-    best: dict[str, tuple[float, _Prompt]] = {}
+    best: dict[str, tuple[float, Memory]] = {}
     for prompt in _prompts(work.claude_folder / "history.jsonl", work.now().tzinfo):
         folded = fold(prompt.text)
-        if any(term in folded for term in beginnings) and _is_within_reach(work, here, prompt.folder):
+        if any(term in folded for term in beginnings) and _is_within_reach(work, here, prompt.path):
             covered = share_of(idf, index_terms(prompt.text))
             if covered >= _LEAST_COVERED and not is_said(words(prompt.text), known):
                 best[folded] = covered, prompt  # the last one of those that say the same
     for covered, prompt in heapq.nlargest(10, best.values()):
-        memory = Memory(
-            "", work.redact(prompt.text), HISTORY, Location(prompt.folder), author=USER, project=here.name,
-            category="conversation", date=prompt.day,
-        )  # fmt: skip
-        yield _ranked(work, memory, covered)
+        yield _ranked(work, prompt._replace(text=work.redact(prompt.text), project=here.name), covered)
 
 
 def _ranked(work: Workspace, memory: Memory, covered: float, uses: int = 0) -> Found:
@@ -324,14 +320,8 @@ def _ranked(work: Workspace, memory: Memory, covered: float, uses: int = 0) -> F
     return Found(memory, round(score, 4), {"relevance": round(relevance, 4)})
 
 
-class _Prompt(NamedTuple):
-    text: str
-    day: str
-    folder: str
-
-
-def _prompts(path: Path, zone: dt.tzinfo | None) -> Iterator[_Prompt]:
-    """Give the last prompts in the client's list at *path*, without slash commands; none if there is no list."""
+def _prompts(path: Path, zone: dt.tzinfo | None) -> Iterator[Memory]:
+    """Give the last prompts in the client's list at *path*, without slash commands; the place of each is its folder."""
     if not path.is_file():  # a pipe would keep us waiting
         return
     with suppress(OSError), path.open("rb") as file:
@@ -342,7 +332,8 @@ def _prompts(path: Path, zone: dt.tzinfo | None) -> Iterator[_Prompt]:
                 text, at = one_line(entry["display"]), entry["timestamp"]
                 if text and text[0] not in "/!":
                     day = dt.datetime.fromtimestamp(at / 1000, zone).date().isoformat()
-                    yield _Prompt(cut(text, 600), day, str(entry.get("project") or ""))
+                    place = Location(str(entry.get("project") or ""))
+                    yield Memory("", cut(text, 600), HISTORY, place, author=USER, category="conversation", date=day)
 
 
 def _is_within_reach(work: Workspace, here: ProjectArea, folder: str) -> bool:
