@@ -73,7 +73,7 @@ def _faults(proposal: Proposal, redact: Callable[[str], str]) -> Iterator[str]:
     if is_status or mentioned("moment", text):
         yield "it is true for the moment only"
     if redact(text) != text or "[redacted" in text.casefold():
-        yield "it holds a secret"
+        yield "it holds a secret, or a part of it was redacted"
     if proposal.author == TOOL and proposal.category in STANDING:
         yield "a tool printed it, so it is neither a decision nor a preference"
     if not proposal.spans:

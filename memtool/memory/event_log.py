@@ -50,9 +50,12 @@ def prompts_given(work: Workspace) -> list[Memory]:
         with suppress(OSError):
             stat = (folder / f"{session}.jsonl").stat()
             found += _prompts_of(folder, session, stat.st_mtime_ns, stat.st_size)
-    named = ((prompt, prompt.id.rpartition("#")) for prompt in found)
-    ordered = sorted(named, key=lambda one: (one[0].date, one[1][0], int(one[1][2])), reverse=True)
-    return [prompt for prompt, _ in ordered]
+    return sorted(found, key=_in_order, reverse=True)
+
+
+def _in_order(prompt: Memory) -> tuple[str, str, int]:
+    session, _, turn = prompt.id.rpartition("#")
+    return prompt.date, session, int(turn)
 
 
 @lru_cache(maxsize=64)
