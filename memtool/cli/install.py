@@ -16,6 +16,7 @@ from memtool import settings
 from memtool.cli import completion, output, writer_choice
 from memtool.cli.options import DRY_RUN, with_json
 from memtool.cli.session import Session
+from memtool.clients import CLAUDE_CODE
 from memtool.consolidate.week import SCHEDULE, read_kept
 from memtool.doctor.vault import can_write
 from memtool.errors import MemtoolError, UsageError
@@ -66,11 +67,16 @@ def _help(part: AgentPart) -> str:
     return f"{part.purpose[0].upper()}{part.purpose[1:]}{'' if part.is_default else ' (on request)'}."
 
 
+_PARTS = {part.name: _help(part) for part in get_setup(CLAUDE_CODE).parts()}
+
+
 @click.command(cls=AgentCommand, no_args_is_help=True)
 @_NAMES
 @_PROJECT
 @click.option("--with", "with_parts", multiple=True, metavar="PART", help="Include this part. Repeatable.")
 @click.option("--without", multiple=True, metavar="PART", help="Leave this part out, or remove it. Repeatable.")
+@click.option("--hints/--no-hints", default=None, help=_PARTS["hints"])
+@click.option("--claude-md", is_flag=True, help=_PARTS["instructions"])
 @writer_choice.OPTION
 @writer_choice.YES
 @DRY_RUN
@@ -81,6 +87,8 @@ def command(
     *,
     writer: str | None,
     yes: bool,
+    hints: bool | None,
+    claude_md: bool,
     **options: Any,  # noqa: ANN401
 ) -> None:
     """Connect Claude Code and other agents to memtool.
@@ -93,6 +101,10 @@ def command(
     called without your consent. `memtool config set llm.writer none` changes that at any time.
     """
     clients = [get_setup(name) for name in dict.fromkeys(agents)]
+    if (claude_md or hints is not None) and CLAUDE_CODE not in agents:
+        raise UsageError(f"{'--claude-md' if claude_md else '--hints'} is for Claude Code only")
+    options["with_parts"] += ("instructions",) * claude_md + ("hints",) * (hints is True)
+    options["without"] += ("hints",) * (hints is False)
     _check_parts(clients, options)
     done = [_install(client, session, **options) for client in clients]
     captures = any("hooks" in cast("list[str]", one["parts"]) for one in done)

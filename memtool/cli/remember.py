@@ -79,7 +79,7 @@ def command(
     try:
         done = remember(session.work, memory)
     except AlreadyKnown as known:
-        session.emits({"remembered": False, "reason": str(known), "existing": _fields(known.memory)})
+        session.emits({"remembered": False, "reason": str(known), "standing": _fields(known.memory)})
         raise
     catch_up(session.work, [done.memory.path])
     if not session.emits(_answer(session, done)):
@@ -144,7 +144,8 @@ def _answer(session: Session, done: MemoryChange) -> dict[str, Any]:
 
 
 def _fields(memory: Memory) -> dict[str, Any]:
-    return {"id": memory.id, **memory.place._asdict(), "text": memory.text, "author": memory.author}
+    known = {"text": memory.text, "id": memory.id, "author": memory.author}
+    return {"name": memory.id, **memory.place._asdict(), **known}
 
 
 def _print(session: Session, done: MemoryChange) -> None:

@@ -22,7 +22,7 @@ def told(api: ScriptedApi, number: int) -> str:
 def test_a_rule_is_given_before_an_edit_and_once_and_with_the_setting_off_not_at_all(
     box: Box, api: ScriptedApi, owner: Owner
 ) -> None:
-    owner.run("install", "claude-code", "--with", "hints")
+    owner.run("install", "claude-code", "--hints")
     owner.configure("[recall]\nsession_tokens = 0\nprompt_characters = 0")
     file = str(box.project / "gondolas.sql")
     edit = use("Write", file_path=file, content="-- 空\n")
@@ -42,12 +42,12 @@ def test_a_rule_is_given_before_an_edit_and_once_and_with_the_setting_off_not_at
     api.answers([edit, "Done."])
     box.run(api.url, "Empty the hangar", *TOOLS)
     assert "gondolas.sql by hand" not in told(api, asked + 1)
-    owner.run("install", "claude-code", "--without", "hints")
+    owner.run("install", "claude-code", "--no-hints")
     assert "PreToolUse" not in (box.home / ".claude" / "settings.json").read_text()
 
 
 def test_a_third_failure_is_told_what_was_tried(box: Box, api: ScriptedApi, owner: Owner) -> None:
-    owner.run("install", "claude-code", "--with", "hints")
+    owner.run("install", "claude-code", "--hints")
     owner.configure("[recall]\nsession_tokens = 0\nprompt_characters = 0")
     fails = use("Bash", command="make -s test", description="Test")
     edit = use("Write", file_path=str(box.project / "jwt.ts"), content="leeway = 30  # 时间差\n")

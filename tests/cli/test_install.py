@@ -175,7 +175,7 @@ def test_the_instructions_of_a_project_are_touched_on_request_only(
     page.write_text("# 项目\n没有行尾", encoding="utf-8")
     memtool("install", "claude-code")
     assert page.read_text(encoding="utf-8") == "# 项目\n没有行尾"
-    memtool("install", "claude-code", "--with", "instructions")
+    memtool("install", "claude-code", "--claude-md")
     assert "context_search" in page.read_text(encoding="utf-8")
     assert memtool("install", "claude-code").out.startswith("Nothing to do: ")
     assert [entry.name for entry in elsewhere.iterdir()] == ["CLAUDE.md"]
@@ -200,9 +200,9 @@ def test_parts_are_chosen(memtool: Memtool, client: Path) -> None:
     assert memtool("install", "claude-code").err == (
         "still without mcp, skills, as you chose before: `--with` brings a part back\n"
     )
-    assert parts("--with", "hints", "--with", "mcp") == parts() == ["hooks", "hints", "mcp"]
+    assert parts("--hints", "--with", "mcp") == parts() == ["hooks", "hints", "mcp"]
     assert parts("--with", "skills") == parts() == ["hooks", "hints", "mcp", "skills"]
-    assert parts("--without", "hints") == ["hooks", "mcp", "skills"]
+    assert parts("--no-hints") == ["hooks", "mcp", "skills"]
     assert parts("--without", "mcp", "--dry-run") == ["hooks", "skills"]
     assert parts() == ["hooks", "mcp", "skills"]  # a dry run is not remembered
     code, _, err = memtool("install", "claude-code", "--with", "mcp", "--without", "mcp")
@@ -322,6 +322,7 @@ def test_several_agents_are_an_argument_and_a_dry_run_holds_for_all(
     [
         (["codxe"], "Did you mean 'codex'?"),
         (["codex", "--with", "nothing"], "--with: there is no part 'nothing'\nThe parts are hooks, mcp, skills"),
+        (["codex", "zed", "--claude-md"], "--claude-md is for Claude Code only"),
         (["claude-code", "--with", "mcp", "--without", "mcp"], "--with and --without both name mcp"),
     ],
 )

@@ -55,7 +55,7 @@ def test_a_duplicate_is_exit_1_with_the_id_in_json_too(memtool: Memtool) -> None
     ran = memtool("remember", "tokens live 24 hours.", "--json")
     assert ran.code == 1
     assert stands["id"] in ran.err
-    assert (ran.answer["remembered"], ran.answer["existing"]["id"]) == (False, stands["id"])
+    assert (ran.answer["remembered"], ran.answer["standing"]["id"]) == (False, stands["id"])
     assert stands["id"] in ran.answer["reason"]
     assert memtool("remember", "tokens live 24 hours.", "--force").code == 0
 
