@@ -78,8 +78,8 @@ def pages() -> list[list[str]]:
 
 @pytest.mark.parametrize("words", pages(), ids=" ".join)
 def test_every_page_of_help_has_examples_that_can_be_parsed(memtool: Memtool, notes: Path, words: list[str]) -> None:
-    (notes / "questions.jsonl").touch()
-    (notes / "xquad.zh.json").touch()
+    for name in ("questions.jsonl", "xquad.zh.json", "expectations.toml"):
+        (notes / name).touch()
     page = memtool(*words, "--help").out
     examples = EXAMPLES[" ".join(words)]
     assert all(f"\n    {example}\n" in page for example in examples)
