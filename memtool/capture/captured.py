@@ -75,7 +75,7 @@ class Captured(NamedTuple):
 def read_record(vault: Vault, session_id: str) -> Record:
     """Return the record of the session; an empty one where nothing is known. Of other versions it holds only `off`."""
     try:
-        fields = object_in(read_state(record_path(vault, session_id), largest=limits.STATE_FILE_BYTES))
+        fields = object_in(read_state(record_path(vault, session_id), largest=limits.BLOCK_BYTES))
     except OSError:
         return Record()
     is_ours = all(type(fields.get(name)) is type(value) for name, value in Record()._asdict().items())

@@ -95,7 +95,7 @@ def is_sure_to_have_failed(command: str, output: str) -> bool:
 
 
 def last_ends(turns: Sequence[Turn]) -> dict[str, CheckEnd]:
-    """Return the checks that were run, the last of them last, each with the end of its last run that told one."""
+    """Return the checks whose last run passed or failed, in the order of these runs; one of unknown end is left out."""
     ends: dict[str, CheckEnd] = {}
     for at, turn in enumerate(turns):
         for run in turn.runs:

@@ -143,7 +143,7 @@ def _put(event: ClientEvent, job: Job) -> None:
 
 def _redacted(event: ClientEvent, field: str) -> str:
     """Return a field without secrets; nothing where the user's patterns cannot be used, which the worker reports."""
-    text = event.text(field)[-limits.EVENT_FIELD :]
+    text = event.text(field)[-limits.TEXT :]
     try:
         if not text:
             return ""
@@ -159,7 +159,7 @@ def _last_prompts(transcript: str) -> list[str]:
     """Return what was typed last, as the transcript has it: a secret in it is masked in the answer, too."""
     try:
         with Path(transcript).open("rb") as file:
-            file.seek(max(file.seek(0, os.SEEK_END) - limits.TRANSCRIPT_TAIL_BYTES, 0))
+            file.seek(max(file.seek(0, os.SEEK_END) - limits.SMALL_FILE_BYTES, 0))
             lines = file.read().split(b"\n")
     except (OSError, ValueError):
         return []

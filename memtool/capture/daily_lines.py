@@ -60,7 +60,7 @@ def change_daily(
 def is_ours(vault: Vault, ref: str) -> bool:
     """Return whether a note that memtool writes stands at *ref*, or nothing yet: it has the type, or lines of ours."""
     try:
-        head = files.read_head(vault.path(ref), limits.NOTE_HEAD_BYTES).decode("utf-8-sig")
+        head = files.read_head(vault.path(ref), limits.TEXT).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError):  # whoever writes there will say it
         return True
     return (
@@ -104,7 +104,7 @@ def write_late_entries(vault: Vault, *, language: str) -> None:
         MemtoolError: something could not be written; it is all still there, and an entry written twice stands once.
     """
     with writing_in(vault.state_path):
-        for lines in take_lines(_path(vault), largest=limits.LATE_ENTRIES_BYTES):
+        for lines in take_lines(_path(vault), largest=limits.SMALL_FILE_BYTES):
             for day, entry in _entries(lines):
                 write_entries(vault, day, [entry], language=language)
 

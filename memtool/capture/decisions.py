@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from memtool.capture import limits
-from memtool.capture.outcomes import is_doubted, is_question, telling_words
+from memtool.capture.outcomes import CLOSING, is_doubted, is_question, telling_words
 from memtool.capture.turns import Turn
 from memtool.text.languages import begins_with, gives_order, pattern_of, starts_with, word_set
 from memtool.text.lines import one_line, shortened, width
@@ -20,11 +20,10 @@ from memtool.vault.memory import DECISION, OPEN, RULE, USER
 from memtool.vault.sessions import Line
 
 _LONGEST_TYPED = 600  # columns; a longer prompt holds something that was pasted, whatever it says
-_WIDEST, _WIDEST_QUESTION, _WIDEST_ANSWER = 240, 180, 110  # columns
+_WIDEST, _WIDEST_ANSWER = 240, 110  # columns
 _BRIEF = 40  # columns
 _TELLING = 3  # words of a sentence that tells what it is about
 _NAMED, _AGREED = 2, 5  # telling words of a sentence that decides between things, of one that agrees
-_BACK = 4  # statements at the end of a message among which its question is
 _WORK = 2  # turns within which work follows
 _SAME = 0.5  # of the words of the shorter one of two choices for the same thing
 _KINDS = {OPEN: "pending", RULE: "demanding", DECISION: "deciding"}  # by role, the first that fits
@@ -86,7 +85,7 @@ def _chosen(turn: Turn, number: int) -> Iterator[Line]:
         is_aside = _is_aside(dialog.answer) or _OF_AGENT.search(dialog.question)  # "Where should I write it down?"
         if not (is_aside or gives_order(dialog.question)):
             answer = shortened(dialog.answer, _WIDEST)
-            yield Line(f"{shortened(dialog.question, _WIDEST_QUESTION)} → {answer}", DECISION, USER, number)
+            yield Line(f"{shortened(dialog.question, _WIDEST)} → {answer}", DECISION, USER, number)
 
 
 def _said(turns: Sequence[Turn], at: int) -> Iterator[Line]:
@@ -186,12 +185,12 @@ def _answer(typed: str, message: str, *, decides: bool) -> str:
     if offered(message) and starts_with("consent", first) and _weight(typed) >= _TELLING:
         return f"“{typed}”" if width(typed) <= _WIDEST_ANSWER and not decides else ""  # one of them in their own words
     asked = _asked(typed, first, message, decides=decides) if width(typed) <= _WIDEST_ANSWER else ""
-    return f"{shortened(asked, _WIDEST_QUESTION)} → “{shortened(typed, _WIDEST_ANSWER)}”" if asked else ""
+    return f"{shortened(asked, _WIDEST)} → “{shortened(typed, _WIDEST_ANSWER)}”" if asked else ""
 
 
 def _asked(typed: str, first: str, message: str, *, decides: bool) -> str:
     """Return the proposal or the question of *message* that *typed* answers."""
-    last = [each.text for each in statements(message)][-_BACK:]
+    last = [each.text for each in statements(message)][-CLOSING:]
     question = next((text for text in reversed(last) if is_question(text)), "")
     if starts_with("consent", first):
         if question and question == last[-1] and len(telling_words(question)) < _TELLING:
@@ -221,12 +220,12 @@ def _replaces(old: Line, new: Line, turns: Sequence[Turn]) -> bool:
 def offered(message: str) -> dict[str, str]:
     """Return the options in the agent's *message* by their labels; of several lists with the same labels the last."""
     lists: list[dict[str, str]] = [{}]
-    lines = (part for line in message.splitlines() for part in _NEXT.split(line[: limits.OPTION_LINE]) if part)
+    lines = (part for line in message.splitlines() for part in _NEXT.split(line[: limits.PROMPT_HEAD]) if part)
     for match in filter(None, (_OPTION.match(plain(line)[0]) for line in lines)):
         label = _DIGITS.get(match[1], match[1].upper())
         if label in ("1", "A") and label in lists[-1]:
             lists.append({})
-        if text := shortened(match[2].rstrip(" :：,，;；"), limits.OPTION):
+        if text := shortened(match[2].rstrip(" :：,，;；"), limits.LINE):
             lists[-1][label] = text
     found = next((each for each in reversed(lists) if len(each) > 1), {})
     return dict(list(found.items())[: limits.OPTIONS])

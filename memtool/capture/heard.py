@@ -83,7 +83,7 @@ def _tool_records(event: ClientEvent) -> Iterator[dict[str, Any]]:
 
 
 def _redacted(event: ClientEvent, value: object) -> str:
-    return event.work.redact(value[: limits.HEARD_TEXT]).strip() if isinstance(value, str) else ""
+    return event.work.redact(value[: limits.TEXT]).strip() if isinstance(value, str) else ""
 
 
 def _delete_old(folder: Path, now: float) -> None:

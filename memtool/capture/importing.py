@@ -136,7 +136,7 @@ def import_sessions(
             progress(number, len(waiting))
             done = _import(work, source, done, batch, event=IMPORT_WITH_MODEL if with_model else IMPORT)
             # What a model answered is kept at once: it was paid for.
-            if with_model or len(batch.records) >= limits.IMPORT_BATCH:
+            if with_model or len(batch.records) >= limits.MANY:
                 done, batch = _with_days(work, batch, done), Later({}, {}, {})
         progress(len(waiting), len(waiting))
     finally:  # also of an import that is interrupted

@@ -43,7 +43,7 @@ def log(folders: Iterable[Path], entry: LogEntry) -> None:
         with suppress(OSError):
             append_state(path, line.encode("utf-8", "replace"))
             with suppress(OSError):  # another process may have been quicker
-                if path.stat().st_size > limits.LOG_BYTES:
+                if path.stat().st_size > limits.SMALL_FILE_BYTES:
                     os.replace(path, path.with_name(f"{NAME}.1"))
             return
 
@@ -71,7 +71,7 @@ def read_log(folders: Iterable[Path], since: datetime) -> list[LogEntry]:
     for folder in folders:
         for name in (f"{NAME}.1", NAME):
             with suppress(OSError):
-                content = read_state(folder / name, largest=4 * limits.LOG_BYTES)
+                content = read_state(folder / name, largest=4 * limits.SMALL_FILE_BYTES)
                 lines = content.decode("utf-8", "replace").splitlines()
                 entries += [entry for line in lines if (entry := _entry(line, since))]
     return sorted(entries)

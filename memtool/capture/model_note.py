@@ -104,7 +104,7 @@ def note_with_model(
     """
     if not is_set_up(settings.llm):
         return ModelNote()
-    code = secrets.token_hex(8)
+    code = secrets.token_hex(8)  # marks where the turns end, so that no text of theirs can
     missed: list[NoJsonObject] = []
 
     def accept(text: str) -> Draft:
@@ -153,7 +153,7 @@ def _object(text: str) -> dict[str, Any]:
         raise ProviderFailed("the answer is far too long")
     for candidate in (text, _TRAILING_COMMA.sub(r"\1", text)):
         starts = (match.start() for match in re.finditer(r"\{", candidate))
-        for _, start in zip(range(limits.OBJECT_STARTS), starts, strict=False):
+        for _, start in zip(range(limits.FIRST), starts, strict=False):
             try:
                 value, _ = json.JSONDecoder().raw_decode(candidate, start)
             except (ValueError, RecursionError):
@@ -181,14 +181,14 @@ def _title(answer: dict[str, Any], kept: Iterable[str], gate: LineGate, language
 
 
 def _claims(answer: dict[str, Any]) -> Iterator[AnswerLine]:
-    """Give the lines of *answer* that say anything, whatever else is in its lists."""
+    """Give the lines of *answer* that have their main text, which comes first; whatever else is in its lists."""
     for name, (role, key) in _LISTS.items():
         items = answer.get(name)
         for item in items[: limits.ANSWER_LINES] if isinstance(items, list) else []:
             fields = item if isinstance(item, dict) else {key: item}
             texts = {each: text for each in (key, *fields) if each != "turn" and (text := _text(fields.get(each)))}
             turn = re.search(r"\d{1,6}", str(fields.get("turn", "")))
-            if texts:
+            if key in texts:  # without its main text a line says nothing
                 yield AnswerLine(role, int(turn[0]) if turn else 0, texts)
 
 
@@ -322,7 +322,7 @@ def _files(items: object, turns: Sequence[Turn], gate: LineGate) -> tuple[list[s
     """
     edited = list(dict.fromkeys(file.replace("\\", "/") for turn in turns for file in turn.files))
     named = [one_line(item).strip("`") for item in items if isinstance(item, str)] if isinstance(items, list) else []
-    named = [name for name in named if 0 < len(name) <= limits.FILE_NAME and not foul(name)]
+    named = [name for name in named if 0 < len(name) <= limits.NAME and not foul(name)]
     known = {file.rsplit("/", 1)[-1] for file in edited}
     matter = (name for name in named if not known or name.rsplit("/", 1)[-1] in known)
     last = [file.rsplit("/", 1)[-1] for file in edited[-_MOST_FILES:]]

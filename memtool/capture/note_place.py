@@ -50,7 +50,7 @@ def name_from(texts: Iterable[str]) -> str:
     """
     shortest = ""
     for text in texts:
-        plain = _PATH.sub(r" \1 ", _LINK.sub(" ", prose(text[: limits.NAMED_PROMPT])))
+        plain = _PATH.sub(r" \1 ", _LINK.sub(" ", prose(text[: limits.PROMPT_HEAD])))
         for clause in _CLAUSES.split(plain):
             if clause.strip().casefold() in word_set("consent"):
                 continue

@@ -113,7 +113,7 @@ class Queue(NamedTuple):
 
         ref = note_of(self.vault, job.session_id)
         with suppress(OSError, OutsideVault):
-            note = parse_note(ref, read_content(self.vault.path(ref), largest=limits.STATE_FILE_BYTES))
+            note = parse_note(ref, read_content(self.vault.path(ref), largest=limits.BLOCK_BYTES))
             if isinstance(note, Note):
                 return " ".join(filter(None, [note.field("date")[:10], session_title(note)]))
         return f"a session in {shown_path(job.cwd, None, home)}" if job.cwd else job.session_id
@@ -198,7 +198,7 @@ def _write(path: Path, job: Job) -> None:
 
 def _read(path: Path) -> Job | None:
     """Return the job at *path*; None for what memtool did not write."""
-    return read_record(path, Job(), largest=limits.STATE_FILE_BYTES)
+    return read_record(path, Job(), largest=limits.BLOCK_BYTES)
 
 
 def start_worker(vault: Vault, environ: Mapping[str, str]) -> bool:

@@ -51,7 +51,11 @@ def write_by_rules(turns: Sequence[Turn], *, branch: str = "", language: str = "
     done = _done(turns, found, room, [title, *(line.text for line in sure)])
     lines = sorted([*sure, *done], key=lambda line: _SECTIONS.index(line.role))
     files = list(dict.fromkeys(file for turn in turns for file in turn.files))
-    return Draft(title, asked, "", tuple(lines), tuple(files[-_MOST_FILES:]), max(0, len(files) - _MOST_FILES))
+    edits = [edit for turn in turns for edit in turn.edits if not edit.stopped]
+    sizes = {file: sum(edit.added + edit.removed for edit in edits if edit.file == file) for file in files}
+    order = {file: (not file.startswith("/tmp/"), sizes[file], at) for at, file in enumerate(files)}  # noqa: S108
+    kept = sorted(sorted(files, key=lambda file: order[file])[-_MOST_FILES:], key=files.index)
+    return Draft(title, asked, "", tuple(lines), tuple(kept), len(files) - len(kept))
 
 
 def leaves_note(turns: Sequence[Turn]) -> bool:

@@ -150,7 +150,7 @@ def _session_note_of(text: str, *, title: str = "", tags: Iterable[str] = ()) ->
         for line in lines
     ]
     topic = topic or first_sentence(text)
-    draft = Draft(shortened(topic, limits.TOPIC) or cut(topic, limits.TOPIC), lines=tuple(lines), files=tuple(files))
+    draft = Draft(shortened(topic, limits.LINE) or cut(topic, limits.LINE), lines=tuple(lines), files=tuple(files))
     return SessionNote(tags=tuple(tags), draft=draft)
 
 

@@ -256,7 +256,7 @@ def daily_sessions(
     source: Source, note: SessionNote, *, now: datetime, zone: tzinfo | None = None
 ) -> dict[date, DailySession]:
     """Return the line of the session for the daily notes of its first day and of its last."""
-    topic = shortened(note.draft.title, limits.TOPIC)
+    topic = shortened(note.draft.title, limits.LINE)
     return {
         at.date(): DailySession(at.strftime("%H:%M"), note.project, note.id, topic) for at in _span(source, now, zone)
     }
@@ -288,7 +288,7 @@ def shown_file(file: str, root: Path | None, home: Path) -> str:
     path = one_line(shown_path(os.path.normpath(file), root, home))
     if not path.startswith(("~", "/", "\\")):
         return re.sub(r"^.*[/\\](?=[^/\\]+[/\\][^/\\]+$)", "", path)
-    while width(path) > (limits.PATH if "/" in path.removeprefix("…/") else limits.LONG_NAME):
+    while width(path) > (limits.PATH if "/" in path.removeprefix("…/") else limits.NAME):
         _, _, rest = path.removeprefix("…/").partition("/")
         path = f"…/{rest}" if rest else ""
     return path

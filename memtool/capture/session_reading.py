@@ -129,7 +129,7 @@ def _with_edits_of_helpers(conversation: Conversation, path: Path, redact: Calla
 def _edits_of_helpers(path: Path, redact: Callable[[str], str], since: datetime | None) -> Sequence[Step]:
     """Return the edits of the helpers, from the time *since* on: the others are known."""
     found: list[Step] = []
-    for helper in sorted((path.with_suffix("") / "subagents").glob("agent-*.jsonl"))[-limits.HELPERS :]:
+    for helper in sorted((path.with_suffix("") / "subagents").glob("agent-*.jsonl"))[-limits.MANY :]:
         with suppress(TranscriptUnreadable, OSError):
             if since is None or helper.stat().st_mtime >= since.timestamp():
                 found += read_transcript(helper, redact, of_helper=True).edits

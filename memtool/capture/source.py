@@ -119,8 +119,8 @@ def _rendered(source: Source) -> bytes:
             "branch": source.branch, "title": source.title, "started": source.started_at,
             "ended": source.ended_at, "size": source.size}  # fmt: skip
     turns = [_line(as_fields(turn)) for turn in source.turns]
-    if sum(map(len, turns)) > limits.SOURCE_BYTES:
-        middle = slice(limits.SOURCE_FIRST_TURNS, max(limits.SOURCE_FIRST_TURNS, len(turns) - limits.SOURCE_LAST_TURNS))
+    if sum(map(len, turns)) > limits.RECORD_BYTES:
+        middle = slice(limits.FIRST, max(limits.FIRST, len(turns) - limits.SOURCE_LAST_TURNS))
         turns[middle] = [_line(as_fields(turn._replace(messages=turn.messages[-1:]))) for turn in source.turns[middle]]
     return b"".join([_line(as_fields(head)), *turns, _line({"note": source.note})])
 

@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from memtool.capture import limits
 from memtool.capture.decisions import own_words
 from memtool.capture.outcomes import (
     PROBLEM,
@@ -28,7 +29,6 @@ from memtool.text.languages import gives_order, labels, leads, pattern_of, start
 from memtool.text.lines import shortened, width
 from memtool.text.statements import plain, sentences, statements
 
-WIDEST = 70  # columns
 _LEAST = 20  # columns of a title
 _TELLS_FROM = 24  # bytes, eight Chinese characters; a shorter prompt ("yes", "commit") tells nothing
 _TELLS_LITTLE = 32  # columns of a prompt that does not say where
@@ -67,7 +67,7 @@ def title_of(turns: Sequence[Turn], branch: str = "", language: str = "en") -> s
     title = title or (whole or [""])[0] or best(_found_in(turns))
     words = "" if branch in _UNTOLD_BRANCHES else re.sub(r"[-_]+", " ", branch.rsplit("/", 1)[-1])
     title = title.rstrip(".。")
-    return shortened(title or (demands or [""])[0] or words or own_words(next(iter(turns), Turn())), WIDEST)
+    return shortened(title or (demands or [""])[0] or words or own_words(next(iter(turns), Turn())), limits.TITLE)
 
 
 def _planned(turns: Sequence[Turn], language: str) -> str:
@@ -121,7 +121,7 @@ def _named(turns: Sequence[Turn]) -> Iterator[tuple[bool, int, int, str]]:
         is_late = lines_edited(turns[at + 1 :]) <= lines_edited(turns[: at + 1])
         for text in (*map(heading, plans), *(turn.commits if is_late else ())):
             if not gives_order(text):
-                fits = width(text.rstrip(".")) <= WIDEST
+                fits = width(text.rstrip(".")) <= limits.TITLE
                 yield fits, covers if fits else 0, at, text.rstrip(".")
         since = at + 1 if turn.commits else since
 
@@ -209,7 +209,7 @@ def _asked_for(turns: Sequence[Turn]) -> Iterator[str]:
     for turn in (first, busiest) if busiest.files else (first,):
         for text in sentences(own_words(turn))[:3]:
             own = _without_plea(text)
-            cut = to_clause(own, WIDEST)
+            cut = to_clause(own, limits.TITLE)
             if len(telling_words(cut)) < _TELLING or re.match(r"\d+\s*[-.)]", text):
                 continue
             if own == text and is_question(cut):
@@ -248,13 +248,13 @@ def _in_file(head: str, turn: Turn) -> str:
     for edit in turn.edits:
         sizes[base_name(edit.file)] += 0 if edit.stopped else 1 + math.isqrt(edit.added + edit.removed)
     named = f"{sizes.most_common(1)[0][0]}: {head}"
-    return named if width(named) <= WIDEST else head
+    return named if width(named) <= limits.TITLE else head
 
 
 def _head(text: str) -> str:
     """Return *text*, or its first clause, if that can be a title; else nothing."""
     whole = text.rstrip(" :：.。!！")
-    if width(whole) <= WIDEST:
+    if width(whole) <= limits.TITLE:
         return whole if _is_title(whole) and not text.endswith((":", "：")) else ""
     for clause in () if leads("deictic", whole) else _CLAUSES:
         heads = [whole[: match.start()] for match in clause.finditer(whole)]
@@ -266,4 +266,4 @@ def _head(text: str) -> str:
 
 def _is_title(text: str) -> bool:
     is_whole = text.count("(") == text.count(")") and text.count("“") == text.count("”") and text.count('"') % 2 == 0
-    return _LEAST <= width(text) <= WIDEST and is_whole and not re.search("[→·]|….", text)
+    return _LEAST <= width(text) <= limits.TITLE and is_whole and not re.search("[→·]|….", text)

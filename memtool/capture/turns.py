@@ -324,7 +324,7 @@ class Steps:
     def _put(self, number: int, step: Step) -> None:
         self._steps[number] = step
         self._size += _weight(step)
-        for oldest in list(self._steps)[limits.FIRST_STEPS : -1] if self._size > self._bound else ():
+        for oldest in list(self._steps)[limits.FIRST : -1] if self._size > self._bound else ():
             if self._size <= self._bound * 2 // 3:
                 break
             self._size -= _weight(self._steps.pop(oldest))

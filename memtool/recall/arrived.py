@@ -142,7 +142,7 @@ def _heard(job: Job) -> Iterator[Heard]:
     """
     path, tally = Path(job.transcript), Tally()
     with open_transcript(path) as file:
-        form = form_of(file.read(capture_limits.FORM_HEAD_BYTES))
+        form = form_of(file.read(capture_limits.HEAD_BYTES))
         file.seek(0)
         for number, record in enumerate(form.records(Transcript(path, file, tally, job.session_id, job.cwd)), 1):
             if who := _who(record):

@@ -141,7 +141,7 @@ def check_transcript(path: Path) -> str:
     tally = Tally()
     with open_transcript(path) as file:
         try:
-            form = form_of(file.read(limits.FORM_HEAD_BYTES))
+            form = form_of(file.read(limits.HEAD_BYTES))
             file.seek(0)
             for record in form.records(Transcript(path, file, tally)):
                 if record.get("sessionId") and text_at(record, "type") in _KINDS:

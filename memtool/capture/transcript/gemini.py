@@ -52,7 +52,7 @@ def sessions(root: Path, since: float) -> Iterator[forms.KeptSession]:
                 if not stat.S_ISREG(status.st_mode) or status.st_mtime < since:
                     continue
                 with path.open("rb") as file:
-                    head = file.read(limits.FORM_HEAD_BYTES)
+                    head = file.read(limits.HEAD_BYTES)
                 named = _ID.search(head)
                 if named and not _OF_HELPER.search(head):
                     name = named[1].decode("utf-8", "replace")
@@ -175,7 +175,7 @@ def _project_of(path: Path) -> str:
         noted = path.parents[1] / ".project_root"
         if noted.is_file():
             with noted.open(encoding="utf-8") as file:
-                return file.read(limits.FORM_HEAD_BYTES).strip()
+                return file.read(limits.HEAD_BYTES).strip()
     return ""
 
 

@@ -53,7 +53,7 @@ def read_transcript(
     tally, first = Tally(), 0
     with open_transcript(path) as file:
         try:
-            form = form_of(file.read(limits.FORM_HEAD_BYTES))
+            form = form_of(file.read(limits.HEAD_BYTES))
             if start and mark_before(file, start) == mark and not form.must_start_over(file, start):
                 tally.size = start
             file.seek(first := tally.size)
@@ -244,7 +244,7 @@ class _Session:
         goes_on = message and message == self._parent
         if self._answer >= 0 and self._steps.last()[0] == self._answer and goes_on:
             whole = f"{self._said[-1]}\n\n{text}"
-            self._said[-1] = whole if len(whole) <= limits.EVENT_FIELD else text
+            self._said[-1] = whole if len(whole) <= limits.TEXT else text
         else:
             if self._answer >= 0:  # another message comes, so this was not the last one
                 said = self._shortened(self._said[-1], limits.MESSAGE)
@@ -293,15 +293,15 @@ class _Session:
         """Return *step*, a command that was reported as passed; failed if it is a check whose *output* says so."""
         if not check_in(step.text):
             return step
-        if fault := fault_in(step.text, output[-limits.CHECK_OUTPUT :]):
+        if fault := fault_in(step.text, output[-limits.HEAD_BYTES :]):
             return step._replace(error=self._error(step, output) if fault == FAILED else fault)
-        return step._replace(last_line=self._line(texts.last_line(output[-limits.CHECK_OUTPUT :])))
+        return step._replace(last_line=self._line(texts.last_line(output[-limits.HEAD_BYTES :])))
 
     def _failed(self, step: Step, output: str) -> Step:
         """Return *step*, which ended with an error; unsure if it is a check that may have passed before that."""
         if step.tool != SHELL_TOOL:
             return step._replace(error="failed")
-        is_sure = not check_in(step.text) or is_sure_to_have_failed(step.text, output[-limits.CHECK_OUTPUT :])
+        is_sure = not check_in(step.text) or is_sure_to_have_failed(step.text, output[-limits.HEAD_BYTES :])
         return step._replace(error=self._error(step, output) if is_sure else UNSURE)
 
     def _error(self, step: Step, text: str) -> str:

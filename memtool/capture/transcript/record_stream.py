@@ -74,7 +74,7 @@ def open_transcript(path: Path) -> BinaryIO:
 
 def mark_before(file: BinaryIO, offset: int) -> int:
     """Return the checksum of the bytes of *file* before *offset*, by which a file that only grew is known."""
-    size = min(offset, limits.FORM_HEAD_BYTES)
+    size = min(offset, limits.HEAD_BYTES)
     file.seek(offset - size)
     return zlib.crc32(file.read(size))
 
