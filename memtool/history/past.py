@@ -215,6 +215,7 @@ def _difference(name: str, part: str) -> Difference:
     deed = "added" if "\nnew file" in head else "removed" if "\ndeleted file" in head else "changed"
     lines: list[str] = []
     for hunk in hunks:
-        lines += ["…"] * bool(lines)
+        if lines:
+            lines.append("…")
         lines += [line for line in hunk.split("\n") if line.startswith(("+", "-", " "))]
     return Difference(name, deed, tuple(lines))

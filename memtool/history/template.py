@@ -135,7 +135,8 @@ def _commit(
     for ref, text in template.items():
         with suppress(OSError):
             path = vault.root / ref
-            ours += [ref] * (not path.is_symlink() and files.read_content(path) == text.encode("utf-8"))
+            if not path.is_symlink() and files.read_content(path) == text.encode("utf-8"):
+                ours.append(ref)
     unfinished = vault.state_path / _UNFINISHED
     if is_new:
         try:

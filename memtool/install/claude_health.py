@@ -230,12 +230,13 @@ def find_plugin(paths: Iterable[Path], environ: Mapping[str, str]) -> Plugin | N
         for name, is_on in _as_object(client_files.values(path).get("enabledPlugins")).items():
             if name.partition("@")[0] == _PLUGIN:
                 enabled[name] = path if is_on is True else None
-    for name, path in ((name, path) for name, path in enabled.items() if path):
-        record = client_files.user_settings_path(environ).parent / "plugins" / "installed_plugins.json"
-        installed = _as_object(client_files.values(record).get("plugins")).get(name)
-        copies = [_as_object(copy).get("version") for copy in installed] if isinstance(installed, list) else []
-        return Plugin(name, path, next((version for version in copies if isinstance(version, str)), ""))
-    return None
+    name, chosen = next(((name, path) for name, path in enabled.items() if path), ("", None))
+    if chosen is None:
+        return None
+    record = client_files.user_settings_path(environ).parent / "plugins" / "installed_plugins.json"
+    installed = _as_object(client_files.values(record).get("plugins")).get(name)
+    copies = [_as_object(copy).get("version") for copy in installed] if isinstance(installed, list) else []
+    return Plugin(name, chosen, next((version for version in copies if isinstance(version, str)), ""))
 
 
 def _plugin_program(environ: Mapping[str, str]) -> Program | None:

@@ -170,6 +170,10 @@ def _put_json(text: str, keys: Keys, entry: Mapping[str, Any], there: Mapping[st
     return text
 
 
+def _take_json(text: str, keys: Keys, before: Mapping[str, Any]) -> str:
+    return json_text.without(text, keys, lambda path: _at(before, tuple(map(str, path))) is not None)
+
+
 def _members(node: Node) -> Iterator[Member]:
     """Give every member below *node*."""
     for member in node.members:
@@ -248,14 +252,7 @@ def _parse_yaml(text: str) -> dict[str, Any]:
     return whole or {}
 
 
-_JSON = _Form(
-    _parse_json,
-    _put_json,
-    lambda text, keys, before: json_text.without(
-        text, keys, lambda path: _at(before, tuple(map(str, path))) is not None
-    ),
-    is_exact=True,
-)
+_JSON = _Form(_parse_json, _put_json, _take_json, is_exact=True)
 _FORMS = {
     ".toml": _Form(tomllib.loads, _put_toml, _take_toml),
     ".yaml": _Form(_parse_yaml, _put_yaml, _take_yaml),

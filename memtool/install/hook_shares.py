@@ -41,8 +41,8 @@ class HookShare(Share):
             text = self._updated(text, handler)
         for event in self._events():
             if not any(handler.event == event.name for handler in self._own(text)):
-                entry = {**self.hooks.handler, **self._fields(), **_status(event)}
-                entry = entry if self.hooks.form == FLAT else group_of(event, self.program)
+                flat = {**self.hooks.handler, **self._fields(), **_status(event)}
+                entry = flat if self.hooks.form == FLAT else group_of(event, self.program)
                 text = json_text.with_added(text, ("hooks", event.name, -1), entry)
         return text
 

@@ -53,7 +53,8 @@ def _blocks(text: str, name: str, kind: str) -> list[Finding]:
         if not tag["closes"]:
             before, after = text[max(tag.start() - 1, 0) : tag.start()], text[tag.end() : tag.end() + 4].lstrip("\\")
             is_quoted = before in _QUOTES and after.startswith(_QUOTES[before])
-            unclosed += [] if is_quoted else [tag]
+            if not is_quoted:
+                unclosed.append(tag)
         elif unclosed:
             pairs.append(Finding(unclosed.pop().start(), tag.end(), kind))
     talk = re.compile(_TALK, re.IGNORECASE)

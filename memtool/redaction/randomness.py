@@ -63,7 +63,9 @@ _UPPER = "[A-Z]"
 def find_random(text: str) -> Iterator[Finding]:
     """Return strings of 24 characters or more that look drawn at random."""
     for run in compiled(_RUN).finditer(text):
-        for piece in () if compiled(_PUBLIC).match(text, run.start()) else compiled(_PIECE).finditer(text, *run.span()):
+        if compiled(_PUBLIC).match(text, run.start()):
+            continue
+        for piece in compiled(_PIECE).finditer(text, *run.span()):
             for found in _random_parts(piece[0], piece.start()):
                 # without the end of a host that it begins with: https://a.example/…
                 is_in_host = compiled(_IN_HOST).search(text, max(found.start - _FRONT, 0), found.start)

@@ -202,6 +202,7 @@ def _taken_back(transcript: forms.Transcript) -> set[int]:
             del turns[len(turns) - back :]
         elif text_at(record, "type") in ("response_item", "compacted"):
             begins = payload.get("type") == "message" and payload.get("role") == "user" and any(_message(payload))
-            turns += [[]] if begins else []
+            if begins:
+                turns.append([])
             turns[-1].append(offset)
     return gone

@@ -174,7 +174,7 @@ def stands_in(file: BinaryIO, start: int, words: tuple[bytes, ...]) -> bool:
 
 
 def records_ahead(transcript: Transcript, words: tuple[bytes, ...]) -> Iterator[tuple[Record, int]]:
-    """Give the records to come, each with its offset, if one of *words* stands among them; then go back."""
+    """Give the records to come, each with its offset, if one of *words* occurs in them; then go back."""
     tally = Tally(size=transcript.tally.size)
     if stands_in(transcript.file, tally.size, words):
         transcript.file.seek(tally.size)

@@ -105,10 +105,7 @@ class _ChatTranslation:
 
 def _messages(record: Record) -> list[Record]:
     """Return the messages in *record*: itself, or those of which the conversation is to consist from now on."""
-    listed = [
-        *dicts_of(record.get("messages")),
-        *dicts_of(dict_of(record.get("$set")).get("messages")),
-    ]
+    listed = [*dicts_of(record.get("messages")), *dicts_of(dict_of(record.get("$set")).get("messages"))]
     return [message for message in [*listed, record] if text_at(message, "id")]
 
 
@@ -143,10 +140,7 @@ def _result(call: Record) -> Record:
 
 def _chosen(call: Record, text: str) -> dict[str, str]:
     """Return the answers by their questions; the client numbers them as it asked."""
-    asked, answers = (
-        dicts_of(dict_of(call.get("args")).get("questions")),
-        dict_of(object_in(text).get("answers")),
-    )
+    asked, answers = dicts_of(dict_of(call.get("args")).get("questions")), dict_of(object_in(text).get("answers"))
     return {text_at(one, "question"): str(answers.get(str(at), "")) for at, one in enumerate(asked) if answers}
 
 

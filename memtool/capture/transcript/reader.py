@@ -166,9 +166,8 @@ class _Session:
         results = list(fields.results_in(record))
         for result in results:
             self._take_result(record, result)
-        text = (
-            "" if results else texts.printable(fields.text_in(fields.content_of(record)))
-        )  # a text beside a result is the client's
+        # A text beside a result is the client's.
+        text = "" if results else texts.printable(fields.text_in(fields.content_of(record)))
         if record.get("isCompactSummary") is True or texts.is_compaction(text):
             self._take_compaction(record, text)
         else:
