@@ -86,7 +86,9 @@ class PostgresWriter(Writer):
         """Write all that was gathered. *settled* is the scan that leaves nothing to do, if there is one."""
         known = self._row_of_vault
         gone, gone_terms, frequencies = self._delete_gone()
-        self._update_touched()
+        update = "UPDATE memtool.note SET size = %s, mtime_ns = %s, read_at_ns = %s WHERE vault = %s AND id = %s"
+        with self._db.cursor() as cursor:
+            cursor.executemany(update, self._touched)
         self._put("note", _NOTE, _NOTE_TYPES, self._new_notes)
         self._put("chunk", _CHUNK, _CHUNK_TYPES, self._new_chunks)
         self._put("term_list", "vault, chunk_id, terms", "int8 int8 text", self._term_lists)
@@ -128,11 +130,6 @@ class PostgresWriter(Writer):
         self._db.execute(f"DELETE FROM memtool.chunk WHERE {of_gone}", asked)
         self._db.execute("DELETE FROM memtool.note WHERE vault = %s AND id = ANY(%s)", asked)
         return [chunk - self._base for chunk in chunks], terms, lost
-
-    def _update_touched(self) -> None:
-        update = "UPDATE memtool.note SET size = %s, mtime_ns = %s, read_at_ns = %s WHERE vault = %s AND id = %s"
-        with self._db.cursor() as cursor:
-            cursor.executemany(update, self._touched)
 
     def _put(self, table: str, columns: str, types: str, rows: Sequence[Sequence[Any]]) -> None:
         """Insert *rows*, some thousands with each statement. COPY is refused where rows have a policy."""
