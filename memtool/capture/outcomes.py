@@ -30,13 +30,15 @@ _SAME = 0.7  # of the words of a statement that another one has
 _NAMES = re.compile(r"\d|[a-z][A-Z]|\w_\w|\w\(\)|\w/\w|[A-Za-z]\.[a-z]|--\w|[A-Z]{2}")
 _DETAIL = re.compile(r" [-–—] |: (?=\w+ = )|(?<=\w)[.。] ")  # behind the head of an item
 _SPEAKER = re.compile(r"^(?:I|We)(?:'ve| have)? (?:\w+ly )?(?=\w+ed\b)")
-_INSTRUCTS = re.compile(r"(?:Step \d|Try|Run|Restart|Give|Compare|To \w+|How to)\b|请")  # the user
+_INSTRUCTS = re.compile(r"(?:Step \d|Try|Run|Restart|Give|Compare|To \w+|How to|The .{1,40} is ready)\b|请")  # the user
 _IF = re.compile(r"If\b|如果")  # a list of what may be
 _PART = re.compile(r"(?m)^(?=#{1,6} |\*\*[^*\n]{2,60}\*\*:?\s*$)")  # before a heading
 PROBLEM = re.compile(
     r"[#*]+\W*(?:\w+ ){0,3}(?:problem|issue|background|before\b|what was wrong)|[#*]+.{0,6}(?:问题|背景)", re.IGNORECASE
 )
 _HASH = re.compile(r"\b[0-9a-f]{7,40}\b")
+SCRATCH = "/tmp/"  # noqa: S108  (where a session tries things; nothing is written there)
+_HERE = ("Here", "以下", "下面")
 _ASKING, _COLONS = ("?", "？"), (":", "：")
 
 
@@ -126,6 +128,7 @@ def outcomes_in(turns: Sequence[Turn]) -> list[list[TurnOutcome]]:
         later = {file for other in turns[at + 1 :] for file in other.files}
         told = [] if is_over else list(_outcomes(turns, at))
         edits = [each for each in turn.edits if not (each.stopped or each.file in later)]
+        edits = [each for each in edits if not each.file.startswith(SCRATCH)]
         if edits and not (told or is_over):
             names = ", ".join(dict.fromkeys(base_name(each.file) for each in edits))
             size = f"+{sum(each.added for each in edits)} -{sum(each.removed for each in edits)}"
@@ -145,19 +148,21 @@ def _heading_in(message: str) -> str:
     return match[1] if match else ""
 
 
-def _solution_first(message: str) -> str:
-    """Return *message* with its parts about the problem behind all others."""
+def _without_problem(message: str) -> str:
+    """Return *message* without its parts about the problem, if it has others."""
     parts = _PART.split(message)
-    return "".join(sorted(parts, key=lambda part: PROBLEM.match(part) is not None))
+    kept = [part for part in parts if not PROBLEM.match(part)]
+    return "".join(kept if any(part.startswith(("#", "*")) for part in kept) else parts)
 
 
 def _outcomes(turns: Sequence[Turn], at: int) -> Iterator[TurnOutcome]:
     turn, before = turns[at], turns[at - 1] if at else Turn()
     proposing = re.compile(pattern_of("proposing"), re.IGNORECASE)
     is_planned = bool(turn.plans) and turn.plans[-1].fate == "turned down" and not turn.files and at + 1 < len(turns)
-    told = [] if is_planned else statements(_solution_first(result_of(turn)))
+    told = [] if is_planned else statements(_without_problem(result_of(turn)))
     asks = any(is_question(each.text) for each in statements(result_of(turn))[-CLOSING:])
-    is_done = is_closed(turn) and (changed(turn) or (turn.refused and changed(before) and not asks))
+    is_plan = bool(turn.plans) and not turn.files
+    is_done = is_closed(turn) and not is_plan and (changed(turn) or (turn.refused and changed(before) and not asks))
     role = "" if is_done else FINDING
     is_past = role == FINDING and at + 1 < len(turns)
     has_options = is_past and asks
@@ -165,7 +170,11 @@ def _outcomes(turns: Sequence[Turn], at: int) -> Iterator[TurnOutcome]:
     for commit in (commit for commit in turn.commits if not gives_order(commit)):
         yield TurnOutcome(f"{commit.rstrip('.')} ({hashes[0]})" if len(hashes) == 1 else commit, at + 1, role)
     is_taken_up = at + 1 == len(turns) or (starts_with("consent", turns[at + 1].typed) and not has_options)
-    for each in islice(_pieces(told), 2 if is_past or is_doubted(turns, at) else None):
+    shown = (bare(each.text.rstrip(" :：")) for each in told if each.text.endswith(_COLONS) and not each.is_listed)
+    leads_on = [
+        TurnOutcome(text, 0) for text in shown if not (text.startswith(_HERE) or begins_with("announcement", text))
+    ]
+    for each in islice(list(_pieces(told)) or leads_on[:1], 2 if is_past or is_doubted(turns, at) else None):
         if has_options and each.is_listed:
             return
         if is_taken_up or not proposing.search(each.text):
@@ -177,7 +186,8 @@ def _pieces(told: Sequence[Statement]) -> Iterator[TurnOutcome]:
     shown = {  # what only leads in to a list that names it, or to code
         each.text
         for each, after in pairwise([*told, Statement("")])
-        if each.text.endswith(_COLONS) and not each.is_listed and after.lead in ("", each.text.rstrip(" :："))
+        if each.text.endswith(_COLONS) and not each.is_listed
+        if after.lead in ("", each.text.rstrip(" :：")) or each.text.startswith(_HERE)
     }
     for _, group in groupby(told, key=lambda each: (each.is_listed, each.lead if each.is_listed else each)):
         items = [each for each in group if each.text not in shown and not _says_nothing(each)]
@@ -191,7 +201,7 @@ def _pieces(told: Sequence[Statement]) -> Iterator[TurnOutcome]:
 
 def bare(text: str) -> str:
     """Return the sentence *text* without its speaker: "I've moved …" is "Moved …"."""
-    told = _SPEAKER.sub("", text)
+    told = _SPEAKER.sub("", re.sub(r"^\d+[.)] ", "", text))
     return told if told == text else told[:1].upper() + told[1:]
 
 
@@ -213,7 +223,8 @@ def _says_nothing(each: Statement) -> bool:
     )
     if is_offer or _IF.match(each.lead) or text.startswith(("...", "…")) or is_question(text):
         return True
-    if gives_order(f"{each.lead}: {text}"):
+    is_quoted = text.startswith(('"', "“")) and not each.is_listed
+    if is_quoted or gives_order(f"{each.lead}: {text}"):
         return True
     # a Chinese text says more in as many columns
     is_short = width(text) < (_SHORTEST if text.isascii() else _SHORTEST // 2)

@@ -15,6 +15,7 @@ from memtool.capture.decisions import decided_in, is_quoted, own_words
 from memtool.capture.mended import fixes_in
 from memtool.capture.outcomes import (
     CLOSING,
+    SCRATCH,
     TurnOutcome,
     best_of,
     is_question,
@@ -53,7 +54,7 @@ def write_by_rules(turns: Sequence[Turn], *, branch: str = "", language: str = "
     files = list(dict.fromkeys(file for turn in turns for file in turn.files))
     edits = [edit for turn in turns for edit in turn.edits if not edit.stopped]
     sizes = {file: sum(edit.added + edit.removed for edit in edits if edit.file == file) for file in files}
-    order = {file: (not file.startswith("/tmp/"), sizes[file], at) for at, file in enumerate(files)}  # noqa: S108
+    order = {file: (not file.startswith(SCRATCH), sizes[file], at) for at, file in enumerate(files)}
     kept = sorted(sorted(files, key=lambda file: order[file])[-_MOST_FILES:], key=files.index)
     return Draft(title, asked, "", tuple(lines), tuple(kept), len(files) - len(kept))
 
@@ -75,6 +76,8 @@ def _done(
 ) -> Iterator[Line]:
     beginnings = list(_beginnings(turns))
     sizes = [1000 * len(turn.commits) + lines_edited([turn]) for turn in turns]
+    for at in [at for at, turn in enumerate(turns) if tells(turn)][:1]:
+        sizes[at] = max(sizes[at], 1)  # what the session is about comes before all other talk
     for each in best_of(found, room, sizes, beginnings, known):
         yield Line(each.text, each.role, AGENT, each.turn, asked=beginnings[each.turn - 1])
 
