@@ -15,9 +15,9 @@ from memtool.memory import limits
 from memtool.memory.echoes import forget_echoes, statements_of
 from memtool.memory.new_memory import MemoryChange
 from memtool.processes import note_write
-from memtool.recall.answers.statements import passages
+from memtool.recall.answers.statements import BETWEEN, passages
 from memtool.recall.framing import is_line_id
-from memtool.recall.given import BETWEEN, GivenLine, find_given, lines_of_start
+from memtool.recall.given import GivenLine, find_given, lines_of_start
 from memtool.recall.ledger import ledger_folder
 from memtool.recall.start.session_start import session_context
 from memtool.text.frontmatter import set_field

@@ -99,7 +99,7 @@ def _first_sightings(names: Iterable[str], heard: Iterable[Heard]) -> dict[tuple
     """Return the number of the first record that holds each of *names*, by the name and by who says it."""
     first: dict[tuple[str, str], int] = {}
     for each in heard:
-        text = each.text[: limits.LONGEST_HEARD].casefold() if each.who != CONTEXT else ""
+        text = each.text[: limits.LONGEST_TEXT].casefold() if each.who != CONTEXT else ""
         for name in names:
             if name in text and (name, each.who) not in first and stands(name, text):
                 first[name, each.who] = each.number

@@ -27,7 +27,6 @@ START, PROMPT = "start", "prompt"
 BELOW_FLOOR, ALIKE, PALE, CONTRADICTED = "floor", "alike", "pale", "contradicted"
 RESTS, AT_START, OVER_LIMIT, OVER_ROOM, NEVER_USED = "rests", "start", "limit", "room", "unused"
 
-BETWEEN = " · "  # statements of one session, in one line
 _SUFFIX = ".jsonl"
 _LARGEST, _KEPT = 524_288, 262_144  # bytes of a session's records; a file that is full loses its older half
 _MOST_MATCHES = 5
@@ -99,7 +98,7 @@ def keep_giving(folder: Path, session_id: str, giving: Giving) -> None:
     """Add *giving* to the records of a session in the *folder* of the ledgers; where that cannot be, it is lost."""
     path = ledger_path(folder, session_id, _SUFFIX)
     lines, after = (
-        tuple(line._replace(text=line.text[: limits.LONGEST_GIVEN]) for line in found)
+        tuple(line._replace(text=line.text[: limits.LONGEST_LINE]) for line in found)
         for found in (giving.lines, giving.next)
     )
     fields = giving._replace(lines=lines, next=after)
@@ -182,7 +181,7 @@ def in_known_words(prompt: str, known: Callable[[list[str]], Collection[str]]) -
     """
     from memtool.text.tokens import words_of  # the start of a session needs no words
 
-    beginning = prompt[: limits.LONGEST_PROMPT_SHOWN]
+    beginning = prompt[: limits.LONGEST_LINE]
     at = beginning.lower().find("<private")
     pieces = (beginning if at < 0 else f"{beginning[:at]} …").split()
     words = {piece: words_of(piece) for piece in pieces}

@@ -143,7 +143,7 @@ def _sound(entry: object) -> Hint | None:
 
 def _read(vault: Vault, name: str) -> dict[str, list[object]]:
     with suppress(OSError, ValueError, RecursionError):
-        found = json.loads(read_state(vault.state_path / name, largest=limits.LARGEST_HINTS))
+        found = json.loads(read_state(vault.state_path / name, largest=limits.LARGEST_LIST))
         if isinstance(found, dict):
             return {ref: entries for ref, entries in found.items() if isinstance(entries, list)}
     return {}

@@ -66,12 +66,12 @@ class Ledger(NamedTuple):
 
     def with_ids(self, ids: Mapping[str, int]) -> Ledger:
         """Return the ledger with the short ids of all lines that were given."""
-        return self._replace(ids=dict(list(ids.items())[-limits.IDS_OF_LEDGER :]))
+        return self._replace(ids=dict(list(ids.items())[-limits.MOST_KEPT :]))
 
     def with_failure(self, key: str) -> Ledger:
         """Return the ledger after the command with the checksum *key* has failed once more."""
         return self._replace(
-            failed={**dict(list(self.failed.items())[-limits.MEMORIES_OF_LEDGER :]), key: self.failed.get(key, 0) + 1}
+            failed={**dict(list(self.failed.items())[-limits.MOST_KEPT :]), key: self.failed.get(key, 0) + 1}
         )
 
     def with_given(self, keys: Iterable[str]) -> Ledger:
@@ -114,7 +114,7 @@ def ledger_path(folder: Path, session_id: str, suffix: str = _SUFFIXES[0]) -> Pa
 
 def read_ledger(folder: Path, session_id: str) -> Ledger:
     """Return the ledger of a session; an empty one where there is none, or one that memtool did not write."""
-    ledger = read_record(ledger_path(folder, session_id), Ledger(), largest=limits.LARGEST_LEDGER)
+    ledger = read_record(ledger_path(folder, session_id), Ledger(), largest=limits.LARGEST_READ)
     return ledger if ledger and _is_sound(ledger) else Ledger()
 
 
@@ -143,8 +143,8 @@ def sweep_ledgers(folder: Path, now: float) -> None:
     with suppress(OSError):
         make_state_folder(folder)
         for suffix in _SUFFIXES:
-            for touched_at, path in sorted(_files_in(folder, suffix))[: -limits.LEDGERS_KEPT]:
-                if abs(now - touched_at) > limits.LEDGER_KEPT:
+            for touched_at, path in sorted(_files_in(folder, suffix))[:-50]:
+                if abs(now - touched_at) > 7 * 86_400:
                     with suppress(OSError):
                         path.unlink()
 
@@ -157,7 +157,7 @@ def _files_in(folder: Path, suffix: str) -> Iterator[tuple[float, Path]]:
 
 
 def _latest(turns: dict[str, int]) -> dict[str, int]:
-    return dict(sorted(turns.items(), key=lambda item: item[1])[-limits.MEMORIES_OF_LEDGER :])
+    return dict(sorted(turns.items(), key=lambda item: item[1])[-limits.MOST_KEPT :])
 
 
 def _is_sound(ledger: Ledger) -> bool:

@@ -74,7 +74,7 @@ def _edit(given: dict[str, Any]) -> str:
     old = set(text_at(given, "old_string").splitlines())
     new = next(filter(None, (text_at(given, key) for key in _NEW_TEXT)), "").splitlines()
     line = next((one_line(line) for line in new if line not in old and any(map(str.isalnum, line))), "")
-    return f"{file}: {shortened(line, limits.WIDEST_EDIT)}" if line else file
+    return f"{file}: {shortened(line, limits.WIDEST)}" if line else file
 
 
 def _file(given: dict[str, Any]) -> str:

@@ -19,7 +19,7 @@ from memtool.index.engines import engine_of
 from memtool.index.files import stamp
 from memtool.index.filters import Filter
 from memtool.recall.answers.statements import passages
-from memtool.recall.limits import LONGEST_CHUNK
+from memtool.recall.limits import LONGEST_TEXT
 from memtool.recall.prompts.finding import is_given_anyway
 from memtool.recall.prompts.meaning import Near, Nearness
 from memtool.service_client import Fields
@@ -170,7 +170,7 @@ class Warm:
         rows = db.execute(
             "SELECT c.id, n.ref, c.kind, c.text FROM chunk AS c JOIN note AS n ON n.id = c.note_id"
             " WHERE c.id BETWEEN ? AND ? AND length(c.text) <= ?",
-            (least, most, LONGEST_CHUNK),
+            (least, most, LONGEST_TEXT),
         )
         return dict.fromkeys(chunk_ids, False) | {
             chunk_id: not is_given_anyway(ref) and fits(self.embedder.scripts, text) and bool(passages(text, kind))

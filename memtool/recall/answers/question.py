@@ -112,10 +112,8 @@ def question_of(prompt: str) -> Question:
 
 def shortened(prompt: str) -> str:
     """Return *prompt* without the name of a command, its pastes cut to their beginnings, and it to its two ends."""
-    text = re.sub(
-        _PASTED, lambda match: match[1] + _each_once(match[2])[: limits.KEPT_OF_PASTED] + match[3], _typed(prompt)
-    )
-    text = _each_once(with_code_cut(text, lambda block: [_each_once("\n".join(block))[: limits.KEPT_OF_PASTED]]))
+    text = re.sub(_PASTED, lambda match: match[1] + _each_once(match[2])[: limits.PASTED] + match[3], _typed(prompt))
+    text = _each_once(with_code_cut(text, lambda block: [_each_once("\n".join(block))[: limits.PASTED]]))
     return text if len(text) <= _BEGINNING + _END else f"{text[:_BEGINNING]}\n{text[-_END:]}"
 
 

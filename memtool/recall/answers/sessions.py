@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from memtool.vault.layout import Vault
 
 MOST_LOOKED_AT = 12  # sessions: of 57 issues that one is about, the best 6 have 47 and the best 12 have 53
-_BEGINNING = 600  # characters of what was pasted: its title, and what it is about
 _FEWEST_LINES = 3  # line breaks of what was pasted
 _JUDGED_BY = Budget(characters=700, notes=1, statements=2)
 _SHORTEST_NAME, _SHORTEST_STEM = 5, 3
@@ -85,7 +84,7 @@ def subject_of(question: Question, clues: Clues) -> Subject:
     kind = kind_of(question.prompt)
     weights, telling = clues.weights, frozenset(clues.telling)
     if kind is PromptKind.PASTED:
-        first = terms_of(question.prompt[:_BEGINNING])
+        first = terms_of(question.prompt[: limits.PASTED])
         weights, telling = {term: weights[term] for term in weights.keys() & first}, telling & first
     return Subject(question.prompt, clues, weights, telling, question.length, kind)
 
@@ -124,7 +123,7 @@ def answers_of_sessions(texts: Mapping[str, str], subject: Subject) -> list[Sess
     terms = [none.union(*(terms_of(line.text) | terms_of(line.asked) for line in each.lines)) for each in answers]
     held = [sum(subject.weights[term] for term in each & subject.weights.keys()) for each in terms]
     best = sorted(held, reverse=True)[:2]
-    folded, said = fold(subject.text), subject.telling & terms_of(subject.text[:_BEGINNING])
+    folded, said = fold(subject.text), subject.telling & terms_of(subject.text[: limits.PASTED])
     part = 1 if subject.kind is PromptKind.QUESTION else 3
     judged = []
     for answer, of_note, worth in zip(answers, terms, held, strict=True):
@@ -179,7 +178,7 @@ def kept_statements(weights: Mapping[str, float], note: SessionNote, text: str, 
     found = []
     for number, turn in enumerate(turns):
         typed, messages = turn.get("typed"), turn.get("messages")
-        asked = cut(one_line(typed), limits.LONGEST_ASK) if isinstance(typed, str) else ""
+        asked = cut(one_line(typed), limits.WIDEST) if isinstance(typed, str) else ""
         of_agent = messages if isinstance(messages, list) else []
         for said, wanted in [(typed, asked_for), *((message, lacking) for message in of_agent)]:
             if not isinstance(said, str) or (is_forgotten and is_forgotten(said)):

@@ -15,6 +15,7 @@ from memtool.vault.memory import ASKED, COMMAND, OPEN, SUMMARY, TITLE, USER
 from memtool.vault.sessions import Line
 
 LONGEST = 330  # characters of one statement
+BETWEEN = " · "  # statements of one session, in one line
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=\S)|(?<=[。！？；])")
 _OF_NOTE = 0.8  # share of the room that the note of a session fills before its source
 _ADDS = 0.6  # of the rarest word of a question that a statement of a source must add
@@ -82,7 +83,7 @@ def choose(
         for line in ranked:
             if len(chosen) == budget.statements:
                 return
-            if _room_of(line) <= room + limits.BETWEEN_STATEMENTS and not any(
+            if _room_of(line) <= room + len(BETWEEN) and not any(
                 line.text in each.text or each.text in line.text for each in chosen
             ):
                 chosen.append(line)
@@ -101,7 +102,7 @@ def choose(
 
 def _room_of(line: Line) -> int:
     """Return how many characters *line* takes between others: what the user said has a mark."""
-    return len(line.text) + limits.BETWEEN_STATEMENTS + (len(USER) + 2 if line.author == USER else 0)
+    return len(line.text) + len(BETWEEN) + (len(USER) + 2 if line.author == USER else 0)
 
 
 def _adding(weights: Mapping[str, float], chosen: Iterable[Line], kept: Iterable[Line]) -> Iterator[Line]:
@@ -170,7 +171,7 @@ def passages(text: str, kind: str) -> tuple[Passage, ...]:
             whole = " ".join(_LABEL.sub("", line.strip(" |\t\r"), count=1) for line in block)
             parts = _SENTENCE_END.split(whole) if len(whole) > _LONG_PASSAGE else [whole]
             found += [Passage(part.strip(), first, last) for part in parts if part.strip()]
-    return tuple(passage for passage in found if _is_passage(passage.text, kind))[: limits.MOST_PASSAGES]
+    return tuple(passage for passage in found if _is_passage(passage.text, kind))
 
 
 def _is_passage(text: str, kind: str) -> bool:
@@ -196,7 +197,7 @@ def terms_of(text: str) -> frozenset[str]:
 
 def beginnings_of(terms: Iterable[str]) -> tuple[str, ...]:
     """Return beginnings of *terms*; a folded text without any of them need not be cut into terms."""
-    return tuple({term[: limits.BEGINNING_OF_TERM].rstrip("i") or term for term in terms})  # Porter: `dai` of day
+    return tuple({term[:4].rstrip("i") or term for term in terms})  # Porter: `dai` of day
 
 
 def _has(kind: str, text: str) -> bool:

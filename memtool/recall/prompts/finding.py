@@ -193,7 +193,7 @@ def _read(db: Tables, chunk_ids: Sequence[int], wanted: Filter) -> Iterator[_Chu
         "SELECT c.id, n.ref, c.start_line, c.end_line, c.text, c.kind, n.title, c.heading, c.author, c.project,"  # noqa: S608  (numbers)
         " c.category, c.date, c.fact_id, l.terms"
         " FROM chunk AS c JOIN note AS n ON n.id = c.note_id JOIN term_list AS l ON l.chunk_id = c.id"
-        f" WHERE c.id IN ({', '.join(map(str, chunk_ids))}) AND length(c.text) <= {limits.LONGEST_CHUNK}"
+        f" WHERE c.id IN ({', '.join(map(str, chunk_ids))}) AND length(c.text) <= {limits.LONGEST_TEXT}"
         f" AND {condition}",
         values,
     )

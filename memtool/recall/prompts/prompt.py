@@ -23,12 +23,11 @@ from memtool.recall.answers.sessions import (
     kept_statements,
     subject_of,
 )
-from memtool.recall.answers.statements import LONGEST, Budget, choose, strength, whole
+from memtool.recall.answers.statements import BETWEEN, LONGEST, Budget, choose, strength, whole
 from memtool.recall.framing import defused, framed, line_id
 from memtool.recall.given import (
     AT_START,
     BELOW_FLOOR,
-    BETWEEN,
     CONTRADICTED,
     NEVER_USED,
     OVER_LIMIT,
@@ -129,7 +128,7 @@ def memories_for_prompt(
     likely = (hit for hit in found.memories if not hit.left_out)
     hits = [hit for hit in still_said(likely, db, work, asked.session_id) if _text(hit)]
     judged = _judged(hits, work, ledger)
-    fresh = [hit for hit in judged if not hit.left_out and len(_source(hit, asked.project)) <= limits.LONGEST_PLACE]
+    fresh = [hit for hit in judged if not hit.left_out and len(_source(hit, asked.project)) <= limits.LONGEST_LINE]
     own = _best(fresh, uses, today)
     room = min(settings.prompt_characters, limits.MOST_UNITS)
     limit = settings.later_prompts if ledger.given else settings.first_prompt
@@ -206,7 +205,7 @@ class _Answers:
 
 
 def _not_in(start: str, lines: Sequence[Line]) -> list[Line]:
-    return [line for line in lines if not start or defused(line.text)[: limits.COMPARED_WITH_START] not in start]
+    return [line for line in lines if not start or defused(line.text)[: limits.COMPARED] not in start]
 
 
 def _recalled(answer: SessionAnswer, lines: Sequence[Line], left_out: str) -> Recalled:
@@ -287,7 +286,7 @@ def _is_in(start: str, hit: Recalled) -> bool:
     if memory.kind == DECISION and not memory.text and f" {defused(PurePosixPath(memory.path).name)}]" in start:
         return True
     said = defused(memory.text or hit.summary)
-    return bool(said) and said[: limits.COMPARED_WITH_START] in start
+    return bool(said) and said[: limits.COMPARED] in start
 
 
 def _text(hit: Recalled) -> str:
@@ -303,7 +302,7 @@ def _text(hit: Recalled) -> str:
         )
         return f"{statements} [files: {', '.join(map(defused, hit.files))}]" if hit.files else statements
     said, _ = signed_by(said)
-    title = cut(defused(hit.memory.title), limits.LONGEST_TITLE)
+    title = cut(defused(hit.memory.title), limits.WIDEST)
     if not said or said.casefold() in title.casefold():
         return title
     return said if title.casefold() in said.casefold() else f"{title}: {said}"
@@ -318,7 +317,7 @@ def _source(hit: Recalled, project: str) -> str:
     author = signed_by(memory.text)[1] or memory.author
     category = standing_category(memory.role or memory.category, author)
     where = f"{place.path}:{place.start_line}-{place.end_line}"
-    review = cut(hit.review, limits.LONGEST_MARK)
+    review = cut(hit.review, limits.WIDEST)
     about = (category, named(author), other, memory.date, review, where, memory.fact_id)
     return defused(", ".join(filter(None, about)))
 

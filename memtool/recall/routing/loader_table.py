@@ -166,7 +166,7 @@ def _is_rule(line: str) -> bool:
 
 
 def _row(line: str, number: int) -> TableRow:
-    cells = _CELL_END.split(line.strip()[: limits.LONGEST_TABLE_LINE].removeprefix("|"))
+    cells = _CELL_END.split(line.strip()[: limits.LONGEST_TEXT].removeprefix("|"))
     triggers, refs = ([*map(_items, cells), (), ()])[:2]
     return TableRow(tuple(text for text, _ in triggers), tuple(_ref(*item) for item in refs), number)
 

@@ -230,7 +230,7 @@ def _summaries(vault: Vault) -> Iterator[str]:
 
 def _read(vault: Vault, ref: str) -> Area | None:
     try:
-        text = read_head(vault.path(ref), limits.LARGEST_MATTER_OF_AREA).decode("utf-8-sig", "replace")
+        text = read_head(vault.path(ref), limits.LARGEST_TABLE).decode("utf-8-sig", "replace")
     except OutsideVault as error:
         return Area((ref,), findings=(TriggerProblem(ref, 1, str(error)),))
     except (FileNotFoundError, NotADirectoryError):

@@ -20,7 +20,7 @@ from memtool.vault.layout import Vault
 from memtool.vault.marks import is_unsolved
 
 MINUTE = "%Y-%m-%d %H:%M"
-_MOST_LINES, _LONGEST_LINE = 300, 400
+_MOST_LINES = 300
 
 
 class Excerpt(NamedTuple):
@@ -43,7 +43,7 @@ class Excerpt(NamedTuple):
 
 def read_excerpt(vault: Vault, ref: str, zone: tzinfo | None = None) -> Excerpt | None:
     """Return the beginning of the note at *ref*; None where no file of the vault can be read there."""
-    found = read_bytes(vault, ref, limits.LARGEST_EXCERPT)
+    found = read_bytes(vault, ref, limits.LARGEST_NOTE)
     if found is None:
         return None
     from memtool.text.frontmatter import split_front_matter
@@ -116,7 +116,7 @@ def one_line_fields(matter: str) -> dict[str, str]:
 
 
 def _decoded(ref: str, content: bytes) -> str:
-    whole = len(content) < limits.LARGEST_EXCERPT
+    whole = len(content) < limits.LARGEST_NOTE
     try:  # where the file goes on, the last character may be half
         return codecs.getincrementaldecoder("utf-8-sig")().decode(content, final=whole)
     except UnicodeDecodeError:
@@ -140,9 +140,9 @@ def note_part(note: Excerpt, share: float, levels: Iterable[str]) -> BlockPart |
 
 
 def _quotation(text: str, ref: str) -> Iterator[BlockLine]:
-    lines = without_comments(text)[: limits.LONGEST_BODY].split("\n")[:_MOST_LINES]
+    lines = without_comments(text)[: limits.LONGEST_TEXT].split("\n")[:_MOST_LINES]
     if any(says_something(line) for line in lines):
-        quotation = quoted("\n".join(line[:_LONGEST_LINE] for line in lines))
+        quotation = quoted("\n".join(line[: limits.LONGEST_LINE] for line in lines))
         yield from (BlockLine(line, ref) for line in quotation.split("\n") if line)
 
 
@@ -153,7 +153,9 @@ def says_something(line: str) -> bool:
 
 def clipped(text: str) -> str:
     """Return *text* as a line of a block, without what could end the block."""
-    return cut(defused(text[: 4 * _LONGEST_LINE]), _LONGEST_LINE)  # most of it may be characters that nobody sees
+    return cut(
+        defused(text[: 4 * limits.LONGEST_LINE]), limits.LONGEST_LINE
+    )  # most of it may be characters that nobody sees
 
 
 def without_comments(text: str) -> str:

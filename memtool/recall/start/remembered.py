@@ -153,7 +153,7 @@ def _surely_said(part: BlockPart | None, kind: str, wanted: RecallSettings) -> I
 
 def _ended(vault: Vault, ref: str) -> frozenset[frozenset[str]]:
     """Return the words of each fact at *ref* that was superseded or archived: the line it was made of holds no more."""
-    content, _ = read_bytes(vault, ref, limits.LARGEST_FACTS) or (b"", 0.0)
+    content, _ = read_bytes(vault, ref, limits.LARGEST_READ) or (b"", 0.0)
     if b'"superseded"' not in content and b'"archived"' not in content:
         return frozenset()
     return frozenset(words(fact.fact) for fact, _ in _parsed(content, ref) if fact.status in _ENDED)
@@ -230,8 +230,8 @@ def _facts(
     categories: frozenset[str] | None = None,
     most: int = 0,
 ) -> BlockPart:
-    content, _ = read_bytes(vault, ref, limits.LARGEST_FACTS + 1) or (b"", 0.0)
-    if len(content) > limits.LARGEST_FACTS:
+    content, _ = read_bytes(vault, ref, limits.LARGEST_READ + 1) or (b"", 0.0)
+    if len(content) > limits.LARGEST_READ:
         return BlockPart("", defused(ref), "", share, ((BlockLine(f"- {too_many}", ref),),))
     living = [
         (fact, place)

@@ -197,7 +197,7 @@ def _text(path: Path) -> str:
     with suppress(OSError, ValueError):
         if path.is_file():
             with path.open(encoding="utf-8", errors="replace") as file:
-                return file.read(limits.LARGEST_INSTRUCTIONS)
+                return file.read(limits.LARGEST_NOTE)
     return ""
 
 
@@ -222,7 +222,7 @@ def what_must_survive(note: SessionNote, language: str = "en") -> str:
         *_list(label["rules"], said(RULE)),
         *_list(label["open"], said(OPEN)),
         *_list(labels("start", language)["findings"], said(FIX, FINDING, "")),
-        *_list(label["files"], [", ".join(draft.files[: limits.MOST_KEPT_FILES])] if draft.files else []),
+        *_list(label["files"], [", ".join(draft.files)] if draft.files else []),
     ]
     ends = accumulate(len(line) + 1 for line in lines)
     kept = [line for line, end in zip(lines, ends, strict=True) if end <= limits.ROOM_TO_KEEP]
@@ -232,4 +232,4 @@ def what_must_survive(note: SessionNote, language: str = "en") -> str:
 
 
 def _list(label: str, items: Iterable[str]) -> list[str]:
-    return [f"- {label}: {text[: limits.LONGEST_KEPT_ITEM]}" for item in items if (text := defused(item))]
+    return [f"- {label}: {text[: limits.LONGEST_LINE]}" for item in items if (text := defused(item))]

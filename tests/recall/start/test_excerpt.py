@@ -29,11 +29,11 @@ def test_the_beginning_of_a_note_has_fields_a_body_and_a_date(vault: Vault) -> N
 
 
 def test_a_huge_note_is_read_in_part_and_cut_between_characters(vault: Vault) -> None:
-    (vault.root / "n.md").write_text("a" + "解" * limits.LARGEST_EXCERPT, encoding="utf-8")
+    (vault.root / "n.md").write_text("a" + "解" * limits.LARGEST_NOTE, encoding="utf-8")
     note = read_excerpt(vault, "n.md")
     assert note is not None
     assert set(note.body) == {"a", "解"}
-    assert len(note.body.encode()) <= limits.LARGEST_EXCERPT
+    assert len(note.body.encode()) <= limits.LARGEST_NOTE
 
 
 def test_a_note_in_another_encoding_is_read_as_the_index_reads_it(vault: Vault) -> None:
