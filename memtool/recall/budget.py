@@ -90,30 +90,24 @@ class BlockPart(NamedTuple):
 def fit(parts: Sequence[BlockPart], budget: int) -> list[BlockPart]:
     """Return as many of *parts*, most important first, as fit into *budget* tokens, each at one level.
 
-    Every part may fill its share, and has room for its first line if that can be. Each is then offered half of what is
-    left over, and what is left after that goes to the most important ones.
+    Every part may fill its share, and has room for its first line if that can be; what is left over goes to the most
+    important ones.
     """
     shares = [int(part.share * budget) for part in parts]
-    # A part that can be made to any size fills its share, and is made once, when it is known how much more there is.
-    costs = [
+    # A part that can be made to any size fills its share.
+    rooms = [
         share if part.made_for else _cost_of(_fitted(part, share)) for part, share in zip(parts, shares, strict=True)
     ]
-    left = budget - sum(costs)
+    left = budget - sum(rooms)
     for at, part in enumerate(parts):
-        first = part._replace(levels=(part.levels[-1][:1],), left_out=1)
-        if not costs[at] and cost(first) <= left:
-            costs[at] = cost(first)
-            left -= costs[at]
-    chosen: list[BlockPart | None] = []
-    for part, taken in zip(parts, costs, strict=True):
-        is_last = len(chosen) == len(parts) - 1
-        chosen.append(_fitted(part, taken + (left if is_last or left < 0 else left // 2)))
-        left += taken - _cost_of(chosen[-1])
-    for at, part in enumerate(parts):
-        if left > 0 and chosen[at] != part and not part.made_for:
-            taken = _cost_of(chosen[at])
-            chosen[at] = _fitted(part, taken + left)
-            left += taken - _cost_of(chosen[at])
+        first = cost(part._replace(levels=(part.levels[-1][:1],), left_out=1))  # with the line that counts the others
+        if not rooms[at] and first <= left:
+            rooms[at] = first
+            left -= first
+    chosen = []
+    for part, room in zip(parts, rooms, strict=True):
+        chosen.append(_fitted(part, room + left))
+        left += room - _cost_of(chosen[-1])
     return [part for part in chosen if part]
 
 

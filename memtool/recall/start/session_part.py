@@ -16,7 +16,6 @@ from memtool.vault.memory import ASKED, COMMAND
 
 _MOST_ROOM, _LEAST_ROOM, _ROOM_TO_KNOW = 2_000, 100, 400  # columns of a session; by the last one what is given is known
 _COLUMNS, _ID = 4, 3  # of a token, in scripts with spaces; tokens of a short id
-_TRIES = 6  # to find how large the sessions may be
 _WIDEST_BULLET, _ROUND = 420, 12  # columns of statements on one line, and around each
 _SHORT_NAME, _NAME_OF_LINE = 8, 24  # characters; of a name with its day, beside a line
 _DATED = re.compile(r"\d{4}-\d\d-\d\d-")  # a name of words: its beginning is that of others, too
@@ -62,21 +61,13 @@ def bullets_in(lines: Iterable[BlockLine]) -> int:
 
 def _within(sessions: Sequence[PastSession], bullets: int, tokens: int) -> tuple[BlockLine, ...]:
     """Return as much of each of *sessions* as takes at most so many *bullets* and *tokens*."""
-    best: tuple[BlockLine, ...] = ()
-    least, most = 0.0, float(_MOST_ROOM)
-    room = min(most, tokens * _COLUMNS / len(sessions))
-    for _ in range(_TRIES):
-        lines = _told(sessions, int(room))
-        taken, shown = sum(tokens_in(f"\n{line}") + _ID for line in lines), bullets_in(lines)
-        if taken <= tokens and shown <= bullets:
-            best, least = lines, room
-        else:
-            most = room
-        if least >= _MOST_ROOM or most < _LEAST_ROOM:
-            break
-        guess = 0.95 * room * min(tokens / max(1, taken), bullets / max(1, shown))
-        room = guess if least < guess < most else (least + most) / 2
-    return best or _told(sessions, _LEAST_ROOM)  # of which the first lines are given
+    room = min(_MOST_ROOM, tokens * _COLUMNS // len(sessions))
+    while True:
+        lines = _told(sessions, room)
+        fits = sum(tokens_in(f"\n{line}") + _ID for line in lines) <= tokens and bullets_in(lines) <= bullets
+        if fits or room < _LEAST_ROOM:
+            return lines  # of which the first are given where not even these have room
+        room = room * 9 // 10
 
 
 def _told(sessions: Sequence[PastSession], room: int) -> tuple[BlockLine, ...]:
