@@ -19,7 +19,6 @@ _OF_PART = 0.5  # a part of a name, beside the name
 _PAIR = 0.5  # two characters of a stretch share one: a word of two characters has one pair, of four has three
 _OTHER_WORDS, _OTHER_COMMON_WORDS = 0.75, 0.25  # what it is worth that a text says the same in other words
 _SAID_IN_PART = 0.5  # what a common word, or another one, counts among those of a statement
-_FEW = 2  # words; a statement of fewer is not covered by one of them
 
 
 def rarity(frequency: int, count: int) -> float:
@@ -121,7 +120,7 @@ class Clues:
     def coverage(self, terms: AbstractSet[str]) -> float:
         """Return the share of the *terms* of a statement that the prompt says."""
         said = (1.0 if term in self.telling else _SAID_IN_PART for term in terms & self.weights.keys())
-        return sum(said) / max(len(terms), _FEW)
+        return sum(said) / max(len(terms), 1)
 
 
 def clues_of(db: Tables, question: Question) -> Clues:

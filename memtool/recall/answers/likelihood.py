@@ -59,7 +59,7 @@ class Signs(NamedTuple):
 
 
 WEIGHTS = Signs(
-    strength=0.53, share=2.15, coverage=1.78, lead=2.41, shared=0.5, ahead=0.2, file=1.27, words=-0.1, pasted=3.7,
+    strength=0.53, share=2.15, coverage=1.78, lead=2.41, shared=0.5, ahead=0.2, file=1.5, words=-0.1, pasted=3.6,
     is_session=-4.0, is_here=2.64, is_elsewhere=-3.16, scope=-1.0, cosine=2.42, gap=8.88,
 )  # fmt: skip
 BIAS = -3.25

@@ -43,11 +43,9 @@ if TYPE_CHECKING:
 
 BESIDE_THE_BEST = 0.5  # share of the best one's likelihood that the others need
 
-_TRIED = 4  # for each of them, so many, of which those of other projects are left out
 _NEVER = ("rules/", "CLAUDE.md", "MEMORY.md")  # tables for machines, and what every session is given at its start
 _NEVER_OF_CLIENT = "/memory/MEMORY.md"  # the client gives it by itself
 _CLAUSE_END = re.compile(r"[,:;.!?，：；。！？、（(]")
-_SHORTEST_CLAUSE, _LONGEST_CLAUSE = 6, 40  # characters
 
 
 class Recalled(NamedTuple):
@@ -176,7 +174,7 @@ def _most_likely(
     for rare, chunk_ids in found:
         for chunk_id in chunk_ids:
             held[chunk_id] = held.get(chunk_id, 0.0) + rare
-    most = limits.CHUNKS_COMPARED * _TRIED if wanted.projects else limits.CHUNKS_COMPARED
+    most = limits.CHUNKS_COMPARED * (4 if wanted.projects else 1)  # of which those of other projects are left out
     best = nlargest(most, held, key=lambda each: (held[each] + 2 * (inside is None or each in inside), each))
     if not wanted.projects:
         return best
@@ -258,14 +256,15 @@ def _best_passage(chunk: _Chunk, clues: Clues, beginnings: Iterable[str], signs:
             best, near, own = passage, held, by_itself
     adds = near > alone or memory.kind == FACT
     title = f"{memory.title} {memory.heading}"
-    first_clauses = [_clause(best.text), *([memory.title] if memory.kind != FACT else [])]
+    # The first clause of a statement names its subject.
+    leads = [_CLAUSE_END.split(best.text, maxsplit=1)[0], *([memory.title] if memory.kind != FACT else [])]
     start = memory.place.start_line
     place = memory.place._replace(start_line=start + best.first, end_line=start + best.last)
     return (
         signs._replace(
             strength=near[0], share=near[1],
             coverage=clues.coverage(_telling_terms(best.text if adds else title)),
-            lead=max(clues.coverage(_telling_terms(each)) for each in first_clauses),
+            lead=max(clues.coverage(_telling_terms(each)) for each in leads),
         ),
         best.text if adds else "",
         place,
@@ -279,12 +278,6 @@ def _terms(text: str) -> tuple[str, ...]:
 
 def _telling_terms(text: str) -> frozenset[str]:
     return frozenset(term for term in _terms(text) if len(term) > 1 and not is_stop_word(term))
-
-
-def _clause(text: str) -> str:
-    """Return the first clause of a title or a statement: it names the subject."""
-    clause = _CLAUSE_END.split(text, maxsplit=1)[0]
-    return clause if len(clause) >= _SHORTEST_CLAUSE else text[:_LONGEST_CLAUSE]
 
 
 def _is_likely(each: Recalled) -> bool:
