@@ -43,18 +43,16 @@ ONNX_FILES = (
 TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json")
 _SMALL_FILES = (*TOKENIZER_FILES, "config.json", "special_tokens_map.json")
 _MARK = "memtool.json"  # written when a download is complete
-_EDGE = 65_536  # bytes
 
 
 class FastembedEmbedder:
     """A model on this machine. Its network is loaded when the first text is embedded."""
 
-    def __init__(self, network: Network, name: str, card: ModelCard, *, at_once: int) -> None:
+    def __init__(self, network: Network, name: str, card: ModelCard) -> None:
         self.name = name
         self.dimension, self.scripts = card
         self._network = network
         self._before_query, self._before_note = prefixes_of(network.folder.model)
-        self._at_once = at_once
 
     @classmethod
     def open(
@@ -78,13 +76,13 @@ class FastembedEmbedder:
         name = f"{folder.model} {folder.fingerprint(network.pooling, *prefixes_of(folder.model))}"
         card = find_card(cache, name)
         if card is None:
-            dimension = network.run(["dimension"], at_once=1).shape[1]
+            dimension = network.run(["dimension"]).shape[1]
             card = ModelCard(dimension, scripts_of_tokenizer(folder.path / "tokenizer.json"))
             keep_card(cache, name, card)
         check_dimension(settings.dimension, card.dimension, f"the model '{folder.model}'")
         if settings.languages:
             card = card._replace(scripts=scripts_of_languages(settings.languages))
-        return cls(network, name, card, at_once=max(1, min(settings.batch, _AT_ONCE)))
+        return cls(network, name, card)
 
     def embed_notes(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return one row of length 1 per text, in the order of the texts."""
@@ -95,13 +93,13 @@ class FastembedEmbedder:
         # four English letters.
         lengths = [len(text.encode()) for text in cleaned]
         vectors = np.empty((len(cleaned), self.dimension), np.float32)
-        for batch in _batches(lengths, self._at_once):
-            vectors[batch] = self._network.run([cleaned[place] for place in batch], at_once=len(batch))
+        for batch in _batches(lengths):
+            vectors[batch] = self._network.run([cleaned[place] for place in batch])
         return vectors
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """Return the vector of a question."""
-        vector: NDArray[np.float32] = self._network.run([self._before_query + clean(text)], at_once=1, query=True)[0]
+        vector: NDArray[np.float32] = self._network.run([self._before_query + clean(text)], query=True)[0]
         return vector
 
 
@@ -112,15 +110,15 @@ class Network:
         self.folder = folder
         self.pooling = pooling
 
-    def run(self, texts: Sequence[str], *, at_once: int, query: bool = False) -> NDArray[np.float32]:
-        """Return one row of length 1 per text; *at_once* of them are padded to the same length and run together.
+    def run(self, texts: Sequence[str], *, query: bool = False) -> NDArray[np.float32]:
+        """Return one row of length 1 per text; they are padded to the same length and run together.
 
         Raises:
             ProviderFailed: the files are no network, or not one that makes vectors of tokens.
         """
         model = self._model
         try:
-            rows = list((model.query_embed if query else model.passage_embed)(list(texts), batch_size=at_once))
+            rows = list((model.query_embed if query else model.passage_embed)(list(texts), batch_size=len(texts)))
         except Exception as error:  # noqa: BLE001  (onnxruntime and tokenizers raise bare exceptions)
             raise self._broken(error) from None
         return unit_vectors(rows, f"the model '{self.folder.model}'")
@@ -192,11 +190,11 @@ def quiet_fastembed() -> Iterator[None]:
         yield
 
 
-def _batches(lengths: Sequence[int], at_once: int) -> Iterator[list[int]]:
+def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
     """Give the places of texts of these *lengths* in batches of like length, the longest last."""
     batch: list[int] = []
     for place in sorted(range(len(lengths)), key=lengths.__getitem__):
-        if batch and (len(batch) == at_once or (len(batch) + 1) * lengths[place] > _BATCH):
+        if batch and (len(batch) == _AT_ONCE or (len(batch) + 1) * lengths[place] > _BATCH):
             yield batch
             batch = []
         batch.append(place)
@@ -229,7 +227,10 @@ class ModelFolder(NamedTuple):
         digest = hashlib.sha256(repr((self.file, *use)).encode())
         try:
             for path in paths:
-                digest.update(_edges(path))
+                with path.open("rb") as file:
+                    head, size = file.read(65_536), file.seek(0, 2)
+                    file.seek(max(len(head), size - 65_536))
+                    digest.update(b"%d %b %b" % (size, head, file.read()))
         except OSError as error:
             raise ProviderFailed(f"'{self.path}' cannot be read: {error.strerror}") from None
         return digest.hexdigest()[:16]
@@ -290,14 +291,6 @@ def _download_model(cache: Path, model: str, announce: Callable[[str], None]) ->
     if folder is None:
         raise ProviderFailed(f"the download of '{model}' left no model", hint="Repeat the command.")
     return folder
-
-
-def _edges(path: Path) -> bytes:
-    with path.open("rb") as file:
-        head = file.read(_EDGE)
-        size = file.seek(0, 2)
-        file.seek(max(_EDGE, size - _EDGE))
-        return b"%d %b %b" % (size, head, file.read(_EDGE))
 
 
 def _described(model: str) -> dict[str, Any]:

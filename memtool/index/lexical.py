@@ -340,7 +340,7 @@ def other_spellings(db: Tables, text: str) -> dict[str, str]:
         if db.phrase_frequency(stem(word)) >= db.phrase_frequency(together[word])
     }
     halved = sorted(filter(known.issuperset, apart), key=lambda halves: (-min(map(len, halves)), halves))
-    spelt |= {" ".join(map(stem, halves)): stem("".join(halves)) for halves in halved[: limits.MOST_HALVED]}
+    spelt |= {" ".join(map(stem, halves)): stem("".join(halves)) for halves in halved[: limits.MOST_COMPLETED]}
     return {form: typed for form, typed in spelt.items() if db.phrase_frequency(form)}
 
 

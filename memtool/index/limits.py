@@ -5,8 +5,7 @@ LONGEST_QUERY = 20_000  # characters
 MOST_TERMS = 48  # of a long query, its rarest terms
 CANDIDATES = 100  # chunks that are looked at more closely: the best by words, and the nearest by meaning
 NEAREST = 400  # vectors or parts of turns that are looked at: a chunk has several, and so has a session
-MOST_COMPLETED = 8  # words of one query that are completed: each costs a look at every word of the vault
-MOST_HALVED = 12  # of the pairs that words fall into, those with the longest halves
+MOST_COMPLETED = 12  # words of one query, each a look at all words of the vault; pairs that words fall into
 SPLIT_FROM = 15  # terms and pairs of a query; from then on it is worth it to split the terms of each hit
 LOOKED_AT = 20  # completions of a word, and hits, the best, among which no two are alike and daily pages yield
 

@@ -37,9 +37,6 @@ HASH = 8  # bytes of a content hash
 PASSING = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL)
 REFUSED = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY)
 UNREACHABLE = (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN)
-_BARE = -zlib.MAX_WBITS  # no header and no checksum, in which zlib would spend a tenth
-_BARE_OF_A_CHUNK = -13  # the same with 8 KiB of memory to clear rather than 32: a chunk is no longer
-
 
 _TABLES = f"""
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -157,7 +154,7 @@ class SqliteTables(sqlite3.Connection):
     def unpacked(terms: bytes, text: str) -> str:
         """Return the terms of a chunk, joined by spaces, that were packed with the chunk's *text*."""
         try:
-            return zlib.decompressobj(_BARE, _dictionary(text)).decompress(terms).decode()
+            return zlib.decompressobj(-zlib.MAX_WBITS, _dictionary(text)).decompress(terms).decode()
         except (zlib.error, UnicodeDecodeError):
             raise sqlite3.DatabaseError("the terms of a chunk are damaged") from None
 
@@ -212,6 +209,7 @@ def fingerprint(daily: str = DAILY) -> str:
 
 def create(db: sqlite3.Connection, daily: str = DAILY) -> None:
     """Make the tables in an empty database, for a vault whose daily notes lie in *daily*."""
+    db.execute("PRAGMA page_size = 8192")  # a first index takes a twentieth less time than with 4096
     db.executescript(_TABLES)
     # Bytes of new terms that are held before FTS5 writes a segment, which it must merge later.
     db.execute(f"INSERT INTO chunk_terms (chunk_terms, rank) VALUES ('hashsize', {16 << 20})")
@@ -253,7 +251,9 @@ def unpacked(hashes: bytes) -> list[int]:
 
 def pack_terms(terms: str, text: str) -> bytes:
     """Return the *terms* of a chunk as the index holds them: compressed with the chunk's *text* as the dictionary."""
-    packer = zlib.compressobj(3, wbits=_BARE_OF_A_CHUNK, zdict=_dictionary(text))  # a fifth faster than 6, 6 % larger
+    # No header and no checksum, in which zlib would spend a tenth; 8 KiB of memory to clear rather than 32, as a chunk
+    # is no longer; and level 3, a fifth faster than 6 and 6 % larger.
+    packer = zlib.compressobj(3, wbits=-13, zdict=_dictionary(text))
     return packer.compress(terms.encode()) + packer.flush()
 
 

@@ -119,7 +119,6 @@ def _forms() -> tuple[str, ...]:
     )
 
 
-_SHORTLY_AFTER = 0.4  # of a day that is asked for: people often write down later what they did
 _ANY_DAY = "[0-9]{2}"
 _BETWEEN = r"[\s,的]*(?:on|am|le|el|の)?\s*"  # a week and its day: "last week on Monday", 上周的星期三
 
@@ -163,7 +162,10 @@ class AskedDays(NamedTuple):
     spans: tuple[Days, ...] = ()
 
     def nearness(self, date: str) -> float:
-        """Return 1 for a *date* that is asked for, less for one of the three days after a day that is, else 0."""
+        """Return 1 for a *date* that is asked for, 0.4 for one of the three days after a day that is, else 0.
+
+        People often write down later what they did.
+        """
         if not date or not (self.patterns or self.spans):  # as most questions ask for none
             return 0.0
         if self._asks(date):
@@ -171,7 +173,7 @@ class AskedDays(NamedTuple):
         with suppress(ValueError, OverflowError):
             day = dt.date.fromisoformat(date[:10])
             if any(self._asks((day - dt.timedelta(back)).isoformat(), is_day=True) for back in (1, 2, 3)):
-                return _SHORTLY_AFTER
+                return 0.4
         return 0.0
 
     def _asks(self, date: str, *, is_day: bool = False) -> bool:

@@ -15,6 +15,7 @@ import hashlib
 import mmap
 import os
 import re
+import struct
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -35,8 +36,7 @@ if TYPE_CHECKING:
     from memtool.index.schema import SqliteTables
 
 
-_FORMAT = 3
-_HEADER, _COUNT = 64, 8  # bytes; the number of rows stands at the end of the header
+_HEADER = struct.Struct("<56sQ")  # the format, the model and the dimension, then the number of rows
 _FILE = re.compile(r"[a-z0-9-]+-[0-9a-f]{12}\.[\w.-]+")
 _LOCK = "vectors.lock"  # one for all models of a folder, and never removed
 _LISTS = "SELECT p.chunk_id, p.hashes FROM piece_list AS p"
@@ -185,11 +185,11 @@ class VectorStore:
                 self._replace([table.tobytes()], len(new))
                 return
             with self._path.open("r+b") as file:
-                file.seek(_HEADER + len(self) * self._row_bytes)
+                file.seek(_HEADER.size + len(self) * self._row_bytes)
                 file.write(table.tobytes())
                 _sync(file)
-                file.seek(_HEADER - _COUNT)
-                file.write((len(self) + len(new)).to_bytes(_COUNT, "little"))
+                file.seek(0)
+                file.write(self._header(len(self) + len(new)))
                 _sync(file)
             self._open()
 
@@ -226,17 +226,17 @@ class VectorStore:
         width = self._row_bytes // 4
         if self._map is None:
             return np.empty((0, width), np.float32)
-        return np.frombuffer(self._map, "<f4", len(self) * width, _HEADER).reshape(-1, width)
+        return np.frombuffer(self._map, "<f4", len(self) * width, _HEADER.size).reshape(-1, width)
 
     def _open(self) -> None:
         self.close()
         try:
             with self._path.open("rb") as file:
-                header = file.read(_HEADER)
-                size = int.from_bytes(header[-_COUNT:], "little")
+                header = file.read(_HEADER.size)
+                size = _HEADER.unpack(header)[1] if len(header) == _HEADER.size else 0
                 if header != self._header(size):
                     self._note_unusable("they are of another model or version")
-                elif os.fstat(file.fileno()).st_size < _HEADER + size * self._row_bytes:
+                elif os.fstat(file.fileno()).st_size < _HEADER.size + size * self._row_bytes:
                     self._note_unusable("their file is cut off")
                 else:
                     self._map, self._size = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), size
@@ -274,8 +274,7 @@ class VectorStore:
 
     def _header(self, size: int) -> bytes:
         model = hashlib.sha256(self._model.encode()).hexdigest()[:16]
-        about = f"memtool vectors {_FORMAT} {model} {self.dimension}".encode().ljust(_HEADER - _COUNT)
-        return about + size.to_bytes(_COUNT, "little")
+        return _HEADER.pack(f"memtool vectors 3 {model} {self.dimension}".ljust(56).encode(), size)
 
 
 def delete_other_models(folder: Path, keep: str) -> None:

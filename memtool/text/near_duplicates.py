@@ -22,7 +22,6 @@ from memtool.text.tokens import fold, index_terms, is_stop_word
 SAME_LETTERS = 0.6  # Jaccard over character trigrams of the telling words
 OWN_WORDS = 0.12  # share of the telling words that one side alone may hold: in a short sentence none
 SAME_MEANING = 0.92  # cosine of two vectors
-SAME_SUBJECT = 0.5  # share of the shorter statement's words that both hold
 
 _LONGEST_COMPARED = 2_000  # characters; longer texts are notes, which nobody compares word by word
 _SAME_WORD = 0.75  # of two spellings
@@ -108,6 +107,8 @@ def newer_rivals(facts: Iterable[tuple[str, str, str]]) -> dict[str, str]:
 def contradicts(new: Claim, standing: Claim, *, in_one_place: bool = False) -> bool:
     """Return whether both seem to speak of one subject and say different things of it: another value, or a "not".
 
+    They speak of one subject if both hold half the words of the shorter one.
+
     What differs *in_one_place* only is nearly sure to: the ports of two services differ in their names, too. An answer
     contradicts another one to the same question only, and what failed and was mended contradicts nothing else.
     """
@@ -115,7 +116,7 @@ def contradicts(new: Claim, standing: Claim, *, in_one_place: bool = False) -> b
         return False
     shorter, longer = sorted((set(new.words), set(standing.words)), key=len)
     shared = shorter & longer
-    if not shared or len(shared) < SAME_SUBJECT * len(shorter) or is_same(new, standing):
+    if not shared or 2 * len(shared) < len(shorter) or is_same(new, standing):
         return False
     replaced = list(_replaced(new, standing))
     if len(shared) == 1:  # "port 8443": one word is no subject but for another number

@@ -282,11 +282,11 @@ def test_a_real_model_knows_meaning(opened: Open) -> None:
 
 
 @pytest.mark.slow
-@given(strategies.lists(strategies.integers(0, 9_000), max_size=40), strategies.integers(1, 8))
-def test_texts_of_like_length_share_a_batch_of_bounded_size(lengths: list[int], at_once: int) -> None:
-    batches = list(_batches(lengths, at_once))
+@given(strategies.lists(strategies.integers(0, 9_000), max_size=40))
+def test_texts_of_like_length_share_a_batch_of_bounded_size(lengths: list[int]) -> None:
+    batches = list(_batches(lengths))
     assert sorted(place for batch in batches for place in batch) == list(range(len(lengths)))
     for batch in batches:
         longest = max(lengths[place] for place in batch)
-        assert len(batch) <= at_once
+        assert len(batch) <= 8
         assert len(batch) == 1 or len(batch) * longest <= 4_096

@@ -137,7 +137,7 @@ def test_the_progress_is_counted_in_chunks(notebook: Notebook) -> None:
             return embed(index, embedder, store, lambda *step: steps.append(step))
 
     assert notebook.use(run) == 150
-    assert steps == [(0, 150), (128, 150), (150, 150)]
+    assert steps == [(0, 150), (100, 150), (150, 150)]
 
 
 def test_no_more_vectors_are_made_than_allowed(notebook: Notebook) -> None:

@@ -342,7 +342,7 @@ def test_terms_of_what_is_gone_are_cleared_away(desk: Desk) -> None:
         follow(desk)
     with sqlite3.connect(table_path(place_of(desk.work))) as db:
         living, made = db.execute("SELECT count(*), max(id) FROM part").fetchone()
-    assert made < 70 * living / 10
+    assert made < 70 * living / 4
     assert turns_of(ask(desk, "E69", "only")) == [("one", 1)]
 
 
