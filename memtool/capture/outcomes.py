@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import groupby, islice, pairwise
 from typing import NamedTuple
 
@@ -51,6 +52,7 @@ class TurnOutcome(NamedTuple):
     is_listed: bool = False
 
 
+@lru_cache(512)  # a note asks for it half a dozen times
 def result_of(turn: Turn) -> str:
     """Return the message that says what came of *turn*: the last one that informs; else the client's own summary."""
     messages = telling(turn)
@@ -158,18 +160,19 @@ def _without_problem(message: str) -> str:
 def _outcomes(turns: Sequence[Turn], at: int) -> Iterator[TurnOutcome]:
     turn, before = turns[at], turns[at - 1] if at else Turn()
     proposing = re.compile(pattern_of("proposing"), re.IGNORECASE)
-    is_planned = bool(turn.plans) and turn.plans[-1].fate == "turned down" and not turn.files and at + 1 < len(turns)
-    told = [] if is_planned else statements(_without_problem(result_of(turn)))
-    asks = any(is_question(each.text) for each in statements(result_of(turn))[-CLOSING:])
+    told, is_last = statements(_without_problem(result_of(turn))), at + 1 == len(turns)
+    asks = any(is_question(each.text) for each in told[-CLOSING:])
     is_plan = bool(turn.plans) and not turn.files
+    if is_plan and turn.plans[-1].fate == "turned down" and not is_last:
+        return
     is_done = is_closed(turn) and not is_plan and (changed(turn) or (turn.refused and changed(before) and not asks))
     role = "" if is_done else FINDING
-    is_past = role == FINDING and at + 1 < len(turns)
+    is_past = role == FINDING and not is_last
     has_options = is_past and asks
     hashes = _HASH.findall(turn.said)
     for commit in (commit for commit in turn.commits if not gives_order(commit)):
         yield TurnOutcome(f"{commit.rstrip('.')} ({hashes[0]})" if len(hashes) == 1 else commit, at + 1, role)
-    is_taken_up = at + 1 == len(turns) or (starts_with("consent", turns[at + 1].typed) and not has_options)
+    is_taken_up = is_last or (starts_with("consent", turns[at + 1].typed) and not has_options)
     shown = (bare(each.text.rstrip(" :：")) for each in told if each.text.endswith(_COLONS) and not each.is_listed)
     leads_on = [
         TurnOutcome(text, 0) for text in shown if not (text.startswith(_HERE) or begins_with("announcement", text))

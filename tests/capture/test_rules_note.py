@@ -79,6 +79,39 @@ def test_a_title_ends_at_a_clause_and_names_the_file(typed: str, said: str, titl
     assert write_by_rules([worked(typed, said)]).title == title
 
 
+SECTIONS = "## The problem\n\nThe carts are locked twice in `cart.py`.\n\n## The fix\n\n`cart.py` takes one lock now."
+HEADS = "All three jobs are still there:\n\n" + "\n".join(f"- Job {n} - it {'deletes and ' * 20}" for n in "123")
+
+
+@pytest.mark.parametrize(
+    ("said", "done"),
+    [
+        (SECTIONS, ["cart.py takes one lock now."]),
+        (HEADS, ["All three jobs are still there: Job 1; Job 2; Job 3"]),
+        ("All tests pass. 购物车的锁在 `cart.py` 里只取一次。", ["购物车的锁在 cart.py 里只取一次。"]),
+        ("Step 2: Start a new session of `shop`. The key of `cart.py` is new.", ["The key of cart.py is new."]),
+    ],
+)
+def test_what_was_done_is_told_whole_and_without_talk(said: str, done: list[str]) -> None:
+    commit = Run('git commit -m "Simplify the carts of the shop"')
+    typed = "Look at the locks of the carts."
+    turns = [worked(typed, said, runs=(commit,)), Turn("Which mail is sent?", messages=(NIGHTLY,))]
+    draft = write_by_rules(turns)
+    assert lines(draft, "") == done
+    assert lines(draft, "finding") == [NIGHTLY.replace("`", "")]
+
+
+def test_a_turn_that_was_stopped_tells_nothing() -> None:
+    turns = [worked(ASKED, "The trigger of `cart.py` is in place."), worked("No trigger.", NIGHTLY, refused=True)]
+    assert "trigger is" not in " ".join(line.text for line in write_by_rules(turns).lines)
+
+
+def test_a_session_that_ends_with_a_plan_is_planned() -> None:
+    turn = Turn(typed=ASKED, messages=("Here it is.",), plans=(AgentPlan("# Delete old carts", "turned down"),))
+    assert write_by_rules([turn]).title == "Planned: Delete old carts"
+    assert write_by_rules([turn], language="zh").title == "计划：Delete old carts"
+
+
 def test_the_title_of_a_talk_is_what_the_answer_says() -> None:
     talk = Turn("Which of the two queues of the shop is the slow one?", messages=("The queue of the mails is slow.",))
     assert write_by_rules([talk]).title == "The queue of the mails is slow"
