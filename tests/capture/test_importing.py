@@ -104,7 +104,7 @@ def daily_notes(desk: Desk) -> dict[str, str]:
 def test_a_day_is_the_same_however_many_sessions_are_written_at_once(
     desk: Desk, client: Path, monkeypatch: pytest.MonkeyPatch, batch: int
 ) -> None:
-    monkeypatch.setattr(limits, "IMPORT_BATCH", batch)
+    monkeypatch.setattr(limits, "MANY", batch)
     for number in range(5):
         write_transcript(client / "projects" / "-src-shop" / f"会话{number}.jsonl", TALK)
     assert do_import(desk, client).notes == 8
