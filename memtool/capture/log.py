@@ -124,15 +124,16 @@ def read_problems(vault: Vault, folders: Iterable[Path], now: datetime) -> PastP
     standing: list[LogEntry] = []
     over: list[LogEntry] = []
     for entry in read_log(folders, now - timedelta(days=limits.PROBLEM_DAYS)):
-        if entry.level == NOTE or (entry.level == ERROR and _is_made_good(vault, entry, left, captured_at)):
+        if entry.level == NOTE or (entry.level == ERROR and _is_resolved(vault, entry, left, captured_at)):
             continue
         is_fresh = entry.level == ERROR and datetime.fromisoformat(entry.at) > now - timedelta(days=1)
         (standing if is_fresh else over).append(entry)
     return PastProblems(tuple(standing), tuple(over))
 
 
-def _is_made_good(vault: Vault, entry: LogEntry, left: set[str], captured_at: float) -> bool:
-    """Return whether *entry* tells of what has worked since. A session that is *left* on the queue has not."""
+def _is_resolved(vault: Vault, entry: LogEntry, left: set[str], captured_at: float) -> bool:
+    """Return whether what *entry* reports has worked since. A session that is *left* on the queue has not."""
+    # The sentences of VaultNotFound and NotAVault, as `memtool.vault.layout` writes them.
     if entry.message.startswith("there is no vault at ") or "' is no vault: " in entry.message:
         return vault.settings_path.is_file()
     session_id, colon, _ = entry.message.partition(": ")

@@ -1,6 +1,6 @@
 """Removing secrets from a text before it is written or sent: all rules, one after the other.
 
-Blocks go first, whatever they hold. Then each rule reads the text, and what other spellings hide (`views`). What was
+Blocks go first, whatever they hold. Then each rule is run on the text and on its decoded forms (`views`). What was
 redacted before is left alone, so that redacting twice changes nothing. Importing this compiles nothing.
 """
 
@@ -33,12 +33,12 @@ from memtool.settings.sections import RedactSettings
 
 __all__ = ["CONTEXT_TAG", "Redactor", "make_redactor"]
 
-KIND, PURGED = "custom", "purged"
+CUSTOM, PURGED = "custom", "purged"
 Rule = Callable[[str], Iterable[Finding]]
 
 
 class Redactor:
-    """Returns a text without secrets when called with one. It never fails, whatever the text.
+    """A callable that takes a text and returns it without secrets. It never fails, whatever the text.
 
     Its time grows with the length of the text and no faster, as far as memtool's own rules go; the patterns of the
     user's own settings are as fast as they are written.
@@ -68,7 +68,7 @@ class Redactor:
             return text
         cleaner = text
         for _ in range(8):  # what is left may be a secret in its turn: mostly one pass is enough
-            before, cleaner = cleaner, self._once(cleaner)
+            before, cleaner = cleaner, self._one_pass(cleaner)
             if cleaner == before:
                 break
         if cleaner == text and len(text) <= 200 and len(self._clean) < 4_096:
@@ -94,7 +94,7 @@ class Redactor:
         """Return *text* without the known secrets, and with all else in it."""
         return replace(text, merge(list(self.known.find(text)))) if self.known else text
 
-    def _once(self, text: str) -> str:
+    def _one_pass(self, text: str) -> str:
         """Return *text* after one pass of all rules."""
         blocks = find_blocks(text)
         self._learn(text, blocks)
@@ -140,7 +140,7 @@ class Redactor:
     def _find_custom(self, text: str) -> Iterator[Finding]:
         for pattern in self._patterns:
             group = "secret" if "secret" in pattern.groupindex else 0
-            yield from (Finding(*found.span(group), KIND) for found in pattern.finditer(text) if found[group])
+            yield from (Finding(*found.span(group), CUSTOM) for found in pattern.finditer(text) if found[group])
 
     def _is_allowed(self, text: str, finding: Finding) -> bool:
         return any(pattern.fullmatch(text, finding.start, finding.end) for pattern in self._allowed)

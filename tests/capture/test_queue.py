@@ -13,8 +13,8 @@ from memtool.capture import limits
 from memtool.capture.captured import Record, read_record, record_path, write_record
 from memtool.capture.log import ERROR, NOTE, ROUTES, WARNING, LogEntry, log, log_once_a_day, read_log, read_problems
 from memtool.capture.queue import PAUSES, TRIES, Job, Queue, only_worker
-from memtool.errors import NotWritable
-from memtool.vault.layout import Vault
+from memtool.errors import NotAVault, NotWritable, VaultNotFound
+from memtool.vault.layout import Vault, open_vault
 from memtool.vault.state import make_state_folder
 
 JOB = Job("3f2a9c", "/transcripts/3f2a9c.jsonl", cwd="/src/商店", event="Stop", queued_at=100.0)
@@ -268,10 +268,15 @@ def test_a_session_that_has_its_note_after_all_is_made_good(vault: Vault) -> Non
     assert problems(vault) == (["one: the disk is full: 磁盘已满"], [])
 
 
-@pytest.mark.parametrize("message", ["there is no vault at '{}'", "'{}' is no vault: it has no memtool.toml"])
-def test_a_vault_that_was_missing_is_forgotten_once_it_is_there(vault: Vault, message: str) -> None:
-    put(vault, 1, "SessionStart", message.format("/家/memory"))
-    put(vault, 30, "Stop", message.format("/家/memory"))
+@pytest.mark.parametrize("is_folder", [False, True])
+def test_a_vault_that_was_missing_is_forgotten_once_it_is_there(vault: Vault, tmp_path: Path, is_folder: bool) -> None:
+    missing = tmp_path / "家"
+    if is_folder:
+        missing.mkdir()
+    with pytest.raises((VaultNotFound, NotAVault)) as error:
+        open_vault(missing).check_made()
+    put(vault, 1, "SessionStart", str(error.value))
+    put(vault, 30, "Stop", str(error.value))
     vault.settings_path.unlink(missing_ok=True)
     assert len(problems(vault)[0]) == len(problems(vault)[1]) == 1
     vault.settings_path.touch()
