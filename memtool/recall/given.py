@@ -28,7 +28,7 @@ BELOW_FLOOR, ALIKE, PALE, CONTRADICTED = "floor", "alike", "pale", "contradicted
 RESTS, AT_START, OVER_LIMIT, OVER_ROOM, NEVER_USED = "rests", "start", "limit", "room", "unused"
 
 _SUFFIX = ".jsonl"
-_LARGEST, _KEPT = 524_288, 262_144  # bytes of a session's records; a file that is full loses its older half
+_LARGEST = 524_288  # bytes of a session's records; a file that is full loses its older half
 _MOST_MATCHES = 5
 _ASSIGNING = frozenset("=:：@$%&\\")  # what stands behind one of these may be a secret
 
@@ -105,7 +105,7 @@ def keep_giving(folder: Path, session_id: str, giving: Giving) -> None:
     line = json.dumps(fields).encode() + b"\n"
     with suppress(OSError):
         if path.exists() and path.stat().st_size + len(line) > _LARGEST:
-            newest = read_state(path, largest=2 * _LARGEST)[-_KEPT:]
+            newest = read_state(path, largest=2 * _LARGEST)[-_LARGEST // 2 :]
             write_state(path, newest[newest.find(b"\n") + 1 :])
         append_state(path, line)
 

@@ -9,6 +9,7 @@ WIDEST = 80  # characters of a title, an edit, a mark or a question above a stat
 COMPARED = 200  # characters of a line; what comes later may have been cut off where it was shown
 MOST_HINTS = 2  # before an edit
 MOST_NEXT = 5  # memories that `memtool given` names beside those that were given
+MOST_LINES = 400  # of a page or an instruction file that are looked at
 ROOM_TO_KEEP = 2_000  # characters of what a summary must keep
 
 # Of files: bytes that are read

@@ -18,8 +18,7 @@ from memtool.text.tokens import fold, index_terms, is_stop_word, joined, query_w
 T = TypeVar("T")
 
 _BEGINNING, _END = 3_000, 1_000  # characters of a long prompt that are looked at: what is asked stands at its ends
-_FIRST_WORDS, _LAST_WORDS = 28, 12  # of a long prompt
-_FIRST_PIECES, _LAST_PIECES = 12, 6  # and as many stretches of scripts without spaces
+_FIRST, _LAST = 28, 12  # words, and stretches of scripts without spaces, of a long prompt
 _PASTED = r"(?s)(<pasted_content\b[^>]{0,200}>)(.*?)(</pasted_content>|\Z)"
 _FENCE_BEHIND_TEXT = r"(?m)^([^`\n]*[^`\s][ \t]*)(```[\w+-]{0,20})[ \t]*$"  # which Markdown would not take for one
 # Where a program was when it failed. What failed stands above or below.
@@ -32,7 +31,6 @@ _CAMEL_CASE = r"(?<![A-Za-z0-9_])[A-Za-z0-9_]*[a-z][A-Z][A-Za-z0-9_]*"
 _NAME = re.compile(r"(?=.*[a-z])(?=.*\d)|[a-z\d][_/:#@\\.-]+[a-z\d]|^#\d{2,}$")
 _SHORTEST_NAME = 4
 _WORD = re.compile(r"[a-z0-9][a-z0-9+#.'-]*[a-z0-9+#]|[a-z0-9]")
-_MOST_WORDS, _MOST_SYNONYMS = 60, 24  # of a prompt
 _LONGEST_UNSPACED = 6  # characters
 _CLAUSE_END = re.compile(r"[^\w\s'-]+")
 _LONGEST_ACT = 8  # words about something
@@ -96,8 +94,8 @@ def question_of(prompt: str) -> Question:
         if word not in _list("grammar")
     ]
     runs = [piece[: limits.LONGEST_PIECE] for piece in unspaced_runs(text) if len(piece) > 1]
-    pieces = _ends(runs, _FIRST_PIECES, _LAST_PIECES)
-    asked = [*filter(None, _ends(words, _FIRST_WORDS, _LAST_WORDS))]
+    pieces = _ends(runs)
+    asked = [*filter(None, _ends(words))]
     length = len(words) + sum(map(len, runs)) / 2
     synonyms = tuple(synonyms_in(text, pieces))
     is_telling = any(word.is_telling for word in asked) or any(tells for piece in pieces for _, tells in tell(piece))
@@ -194,13 +192,13 @@ def _tells(word: str, terms: tuple[str, ...], *, is_name: bool) -> bool:
     return any(not is_common(term) for term in terms if len(term) > 1 or not term.isascii())
 
 
-def _ends(items: list[T], first: int, last: int) -> list[T]:
-    return items if len(items) <= first + last else [*items[:first], *items[-last:]]
+def _ends(items: list[T]) -> list[T]:
+    return items if len(items) <= _FIRST + _LAST else [*items[:_FIRST], *items[-_LAST:]]
 
 
 def synonyms_in(text: str, runs: Sequence[str]) -> list[Synonyms]:
     """Return the words of *text* that have synonyms; *runs* are its stretches of scripts without spaces."""
-    words = _WORD.findall(fold(text))[:_MOST_WORDS]
+    words = _WORD.findall(fold(text))[: limits.MOST_TERMS]
     stems = tuple(map(stem, words))
     places: dict[tuple[str, ...], list[int]] = {}
     for at, first in enumerate(stems):
@@ -213,7 +211,7 @@ def synonyms_in(text: str, runs: Sequence[str]) -> list[Synonyms]:
         for entry in dict.fromkeys(entry for run in runs for entry in _longest_entries(run)):
             places[_terms_of(entry)] = [place for place, other in _entries(entry) if other == entry]
     found = (Synonyms(own, tuple(_others(own, where))) for own, where in places.items())
-    return [synonyms for synonyms in found if synonyms.others][:_MOST_SYNONYMS]
+    return [synonyms for synonyms in found if synonyms.others][: limits.MOST_TERMS]
 
 
 def _longest_entries(run: str) -> Iterator[str]:

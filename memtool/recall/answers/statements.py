@@ -26,8 +26,6 @@ _LABEL = re.compile(r"\*\*[^*\n]{1,40}\*\*[:：]\s*")  # `**Decisions**: …` of
 # What memtool's own hooks write into daily notes says nothing by itself: files, links, topics.
 _MACHINE_MADE = re.compile(r"- [0-2]\d:[0-5]\d(?: \*\*[^*]+\*\*)?:(?: (?:`|\[)|.* \(session \S+\)$)")
 _SAYS_NOTHING = {"daily": _MACHINE_MADE, "todo": _DONE_TASK}
-_LONG_PASSAGE = 240  # characters; a longer passage is cut into sentences
-_LONGEST_STATUS = 80  # characters; a longer one says what was tested, or why
 
 
 class Budget(NamedTuple):
@@ -147,7 +145,7 @@ def tells(line: Line) -> bool:
         return _has("willing", text)
     if line.role == COMMAND:
         return True
-    is_status = len(text) <= _LONGEST_STATUS and re.match(pattern_of("status_line"), text, re.IGNORECASE) is not None
+    is_status = len(text) <= limits.WIDEST and re.match(pattern_of("status_line"), text, re.IGNORECASE) is not None
     return not (is_status or (not line.role and re.match(r"[A-H\d]\d? = ", text)))
 
 
@@ -169,7 +167,7 @@ def passages(text: str, kind: str) -> tuple[Passage, ...]:
         if not pattern or not pattern.match(lines[first]):
             block = [without_mark(lines[first]).removeprefix("[ ] "), *lines[first + 1 : last + 1]]
             whole = " ".join(_LABEL.sub("", line.strip(" |\t\r"), count=1) for line in block)
-            parts = _SENTENCE_END.split(whole) if len(whole) > _LONG_PASSAGE else [whole]
+            parts = _SENTENCE_END.split(whole) if len(whole) > LONGEST else [whole]
             found += [Passage(part.strip(), first, last) for part in parts if part.strip()]
     return tuple(passage for passage in found if _is_passage(passage.text, kind))
 

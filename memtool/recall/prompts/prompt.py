@@ -72,15 +72,10 @@ Uses: TypeAlias = Callable[[Sequence[str]], Mapping[str, int]]
 
 _OF_QUESTION = Budget(characters=1_250, notes=2, statements=12, first=0.8)
 _OF_TASK = Budget(characters=840, notes=2, statements=2, first=0.5)
-_TRIES = 4  # to make the statements of sessions small enough, by what is too much and the marks between some of them
-_BETWEEN = 20  # characters of those
 _FIRST_PROMPTS = 2  # of a session; later on, sessions are given only what is sure
 
 _FIRST_TURNS = 3  # turns that a session may take to find its topic
 _PAUSE = 5  # turns from one reminder to the next
-
-_FIRST_WORDS = 2
-_FIRST_CHARACTERS = 4  # in scripts without spaces
 
 
 class Asked(NamedTuple):
@@ -140,7 +135,7 @@ def memories_for_prompt(
     reminds = topic_changed(ledger, keys)
     reminder = agent_text("reminder", work.language) if reminds else ""
     left = room
-    for _ in range(_TRIES):
+    for _ in range(4):  # until the statements of sessions are small enough
         sessions = _judged(answers.within(left), work, ledger)
         chosen = [*own, *(hit for hit in sessions if not hit.left_out)][:limit]
         ids = dict(ledger.ids)
@@ -148,7 +143,7 @@ def memories_for_prompt(
         over = _units(_block(texts, reminder, work)) - room
         if over <= 0:
             break
-        left = min(left, answers.budget.characters) - over - _BETWEEN
+        left = min(left, answers.budget.characters) - over - 20  # and the marks between some of them
     count = len(texts)
     while count and _units(_block(texts[:count], reminder, work)) > room:
         count -= 1
@@ -367,8 +362,8 @@ def _losers(rivals: Sequence[Recalled]) -> Iterable[str]:
 
 
 def _subject(text: str) -> str:
-    """Return the words with which *text* begins: what it speaks of."""
+    """Return what *text* is about: its first two words, or four characters of a script without spaces."""
     words = [word for word in re.findall(r"\w+", fold(text[:200])) if not is_stop_word(word)]
     if words and is_unspaced(words[0][0]):
-        return str(words[0][:_FIRST_CHARACTERS])
-    return " ".join(words[:_FIRST_WORDS])
+        return str(words[0][:4])
+    return " ".join(words[:2])

@@ -20,7 +20,6 @@ from memtool.vault.layout import Vault
 from memtool.vault.marks import is_unsolved
 
 MINUTE = "%Y-%m-%d %H:%M"
-_MOST_LINES = 300
 
 
 class Excerpt(NamedTuple):
@@ -140,7 +139,7 @@ def note_part(note: Excerpt, share: float, levels: Iterable[str]) -> BlockPart |
 
 
 def _quotation(text: str, ref: str) -> Iterator[BlockLine]:
-    lines = without_comments(text)[: limits.LONGEST_TEXT].split("\n")[:_MOST_LINES]
+    lines = without_comments(text)[: limits.LONGEST_TEXT].split("\n")[: limits.MOST_LINES]
     if any(says_something(line) for line in lines):
         quotation = quoted("\n".join(line[: limits.LONGEST_LINE] for line in lines))
         yield from (BlockLine(line, ref) for line in quotation.split("\n") if line)

@@ -35,7 +35,7 @@ STANDING = {DECISION: "decisions", RULE: "rules", OPEN: "open"}
 _LIST, _STAMPS = "standing.json", "standing-read.json"
 _FOLDERS = ("sessions", f"{ARCHIVE}sessions")
 _SESSIONS, _ARCHIVED = "sessions", f"{ARCHIVE}sessions"
-_LARGEST_DAY, _LARGEST_MATTER = 262_144, 16_384  # bytes
+_LARGEST_MATTER = 16_384  # bytes
 _DAY = r"\d{4}-\d\d-\d\d(?:\.memtool)?\.md"
 _WIDEST, _AROUND = 330, 8  # columns of a statement, which is given whole or not at all, and around it
 _MARKS, _QUOTES = ("?", "？"), '”"」』'
@@ -283,7 +283,7 @@ def _is_over(text: str) -> bool:
 
 def _sessions_of(days: Folder, name: str) -> list[DailySession]:
     """Return the sessions of one day, latest first."""
-    content = days.read(name, _LARGEST_DAY)
+    content = days.read(name, limits.LARGEST_TABLE)
     if content is None or b"](../sessions/" not in content:
         return []
     text = codecs.getincrementaldecoder("utf-8-sig")("replace").decode(content)

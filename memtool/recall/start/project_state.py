@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from memtool.index.filters import DECISION
+from memtool.recall import limits
 from memtool.recall.budget import BlockLine, BlockPart
 from memtool.recall.framing import defused
 from memtool.recall.start.last_sessions import PastSession, read_sessions, told_in
@@ -19,8 +20,8 @@ from memtool.workspace import Workspace
 _KINDS = ("memory", "preferences", "summary", "rules", "decisions", "facts", "open", "commands")
 _RULES = ("memory", "preferences", "rules")  # kinds of what the user wants of every session
 _LISTS = {"active_decisions": "decisions", "pending_items": "open"}  # fields that may be shortened
-_LAST_ROOM, _ROOM = 900, 600  # columns of the last session, and of each one before it
-_LONGEST_SUMMARY, _LONGEST_LINE = 1_200, 300  # characters
+_ROOM = 900  # columns of a session
+_LONGEST_SUMMARY = 1_200  # characters
 
 
 def project_state(work: Workspace) -> dict[str, Any]:
@@ -37,7 +38,7 @@ def project_state(work: Workspace) -> dict[str, Any]:
         return {**state, "registered": False, "rules": _statements(remembered(work, "", wanted), _RULES)}
     parts = remembered(work, area.name, wanted)
     sessions = read_sessions(work.vault, area.name, wanted.sessions)
-    told = [_told(session, _ROOM if at else _LAST_ROOM) for at, session in enumerate(sessions)]
+    told = [_told(session) for session in sessions]
     of_decisions = [
         line for part in parts for line in _lines(part) if part.kind == "decisions" or line.category == DECISION
     ]
@@ -70,7 +71,7 @@ def _lines(part: BlockPart) -> Iterator[BlockLine]:
 
 
 def _statement(line: BlockLine) -> dict[str, str]:
-    text, date = cut(defused(line.said), _LONGEST_LINE), line.when[:10]
+    text, date = cut(defused(line.said), limits.LONGEST_LINE), line.when[:10]
     return _filled(text=text, date=date, author=named(line.author), path=line.ref, note=line.note)
 
 
@@ -81,15 +82,15 @@ def _summary(parts: Sequence[BlockPart]) -> str:
     return next((text for text in texts if len(text) <= _LONGEST_SUMMARY), None) or cut(texts[-1], _LONGEST_SUMMARY)
 
 
-def _told(session: PastSession, room: int) -> dict[str, Any]:
+def _told(session: PastSession) -> dict[str, Any]:
     """Return a past session in a few lines; `outcome` is what it came to."""
-    title, *lines = told_in(session, room)
+    title, *lines = told_in(session, _ROOM)
     summary = next((line.text for line in lines if line.role == SUMMARY), "")
     asked = next((line.text for line in session.lines if line.role == ASKED), "")
     points = [defused(line.text) for line in lines if line.role not in (SUMMARY, ASKED)]
     has_both = bool(summary and title.text)
     topic, outcome = (title.text, summary) if has_both or not asked else (asked, title.text or summary)
-    topic, outcome = cut(defused(topic), _LONGEST_LINE), defused(outcome)
+    topic, outcome = cut(defused(topic), limits.LONGEST_LINE), defused(outcome)
     return _filled(date=session.when, topic=topic, outcome=outcome, points=points, path=session.ref)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from memtool.errors import BrokenVaultFile, MemtoolError
 from memtool.recall import limits
-from memtool.recall.budget import BlockLine, BlockPart, first_lines, said_once
+from memtool.recall.budget import SAME, BlockLine, BlockPart, first_lines, said_once
 from memtool.recall.framing import defused
 from memtool.recall.ledger import key_of
 from memtool.recall.start.excerpt import (
@@ -52,12 +52,11 @@ if TYPE_CHECKING:
 MEMORY = "MEMORY.md"
 EVERYTHING = 1_000_000  # tokens, and lines
 
-_MOST_FACTS, _MOST_TODOS, _MOST_DECISIONS, _MOST_COMMANDS = 60, 50, 12, 2
-_LAST_SESSIONS, _OLDER_SESSIONS = 20, 60  # whose decisions, rules and open items are looked at
+_LATEST, _OLDER = 20, 60  # sessions that are looked at, and notes; older sessions, and items of a list
+_MOST_COMMANDS = 2
 _LEAST_OF_SESSIONS = 11  # lines of a block that are about the last sessions
 _MOST_OF_SESSIONS = 5  # rules, decisions or open items that sessions left
 _OF_THE_USER = frozenset({"identity", "preference"})  # what of areas/global/ concerns every session
-_SAME = 0.8  # of the words of a title, by which its summary says it, too
 _LEAST_SAID = 3  # words of a line of MEMORY.md that is not said again
 _END_OF_DAY = "24:00"
 _ENDED = frozenset({"superseded", "archived"})
@@ -100,7 +99,7 @@ def remembered(
         rules = read_excerpt(vault, f"{area}/rules.md", now.tzinfo)
         decisions = _decisions(vault, f"{area}/decisions/", now, most)
         facts = _facts(vault, facts_ref(project), now, 0.1, label["too_many"], most=most)
-        sessions = read_sessions(vault, project, max(_LAST_SESSIONS, wanted.sessions), besides, older=_OLDER_SESSIONS)
+        sessions = read_sessions(vault, project, max(_LATEST, wanted.sessions), besides, older=_OLDER)
         found = {role: _shown(said_as(sessions, role), ended, wanted) for role in (RULE, DECISION)}
         places = max(_MOST_OF_SESSIONS, most // _MOST_OF_SESSIONS)
 
@@ -191,7 +190,7 @@ def _summary(vault: Vault, ref: str, now: datetime) -> BlockPart | None:
 
 
 def _decisions(vault: Vault, ref: str, now: datetime, most: int) -> BlockPart:
-    names = names_in(vault, ref, max(_MOST_DECISIONS, most))
+    names = names_in(vault, ref, max(_LATEST, most))
     notes = (read_excerpt(vault, ref + name, now.tzinfo) for name in names)
     lines = [line for note in notes if note and (line := _decision(note, ref, now))]
     newest_first = sorted(lines, key=lambda line: line.when, reverse=True)
@@ -210,7 +209,7 @@ def _decision(note: Excerpt, folder: str, now: datetime) -> BlockLine | None:
     dated = note.fields.get("date") or (name[:10] if re.match(r"\d{4}-\d\d-\d\d", name) else note.date)
     title = note.fields.get("title") or first_heading(note.body) or name.removesuffix(".md")
     summary = note.fields.get("summary") or first_sentence(note.body)
-    is_one = not summary or is_said(words(title), [words(summary)], _SAME)
+    is_one = not summary or is_said(words(title), [words(summary)], SAME)
     said = summary or title if is_one else f"{title}: {summary}"
     author = note.fields.get("author", IMPORTED)
     when = note.changed if note.changed.startswith(dated) else f"{dated} {_END_OF_DAY}"
@@ -240,7 +239,7 @@ def _facts(
         if categories is None or standing_category(fact.category, fact.author) in categories
     ]
     ordered = _by_importance(living)
-    lines = [_fact(fact, place, ref, now.tzinfo) for fact, place in ordered[: max(_MOST_FACTS, most)]]
+    lines = [_fact(fact, place, ref, now.tzinfo) for fact, place in ordered[: max(_OLDER, most)]]
     return BlockPart("", defused(ref), "", share, (tuple(lines),), left_out=len(ordered) - len(lines))
 
 
@@ -294,7 +293,7 @@ def _open_items(vault: Vault, ref: str, now: datetime, most: int, overdue: str) 
         return None
     newest_first = [item for item in reversed(find_todos(note.body)) if item.is_open]
     today = now.date()
-    shown = sorted(newest_first, key=lambda item: _urgency(item, today))[: max(_MOST_TODOS, most)]
+    shown = sorted(newest_first, key=lambda item: _urgency(item, today))[: max(_OLDER, most)]
     lines = []
     for item in shown:
         number, late = note.body_line - 1 + item.line, overdue if item.is_overdue(today) else ""

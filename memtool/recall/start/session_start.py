@@ -33,7 +33,7 @@ RESUMING = ("resume", "fork")  # the conversation goes on, with the block that i
 _SHARE_OF_NEWS = 4  # a resumed session gets at most one part in so many of the budget
 
 _PROJECTS_OWN = ("CLAUDE.md", ".claude/CLAUDE.md", "CLAUDE.local.md", "AGENTS.md")
-_MOST_FOLDERS, _MOST_LINES, _LEAST_WORDS = 8, 400, 3
+_MOST_FOLDERS, _LEAST_WORDS = 8, 3
 _NOT_IN_A_SLUG = re.compile(r"[^A-Za-z0-9]")
 _CODE = "`[^`\n]*`"
 _IMPORT = r"(?:^|(?<=\s))@(\S+)"
@@ -169,7 +169,7 @@ def said_to_client(folder: Path | None, claude_folder: Path, home: Path) -> list
             slug = _NOT_IN_A_SLUG.sub("-", str(place))
             paths.append(claude_folder / "projects" / slug / "memory" / "MEMORY.md")
     read = dict.fromkeys([*paths, *_imported(paths, home)])
-    found = dict.fromkeys(words(line) for path in read for line in _text(path).splitlines()[:_MOST_LINES])
+    found = dict.fromkeys(words(line) for path in read for line in _text(path).splitlines()[: limits.MOST_LINES])
     return [told for told in found if len(told) >= _LEAST_WORDS]
 
 
