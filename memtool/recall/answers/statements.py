@@ -25,6 +25,7 @@ _DONE_TASK = re.compile(r"\s*[-*+]\s+\[[xX]\]\s")  # a task that nobody needs to
 _LABEL = re.compile(r"\*\*[^*\n]{1,40}\*\*[:：]\s*")  # `**Decisions**: …` of an older note
 # What memtool's own hooks write into daily notes says nothing by itself: files, links, topics.
 _MACHINE_MADE = re.compile(r"- [0-2]\d:[0-5]\d(?: \*\*[^*]+\*\*)?:(?: (?:`|\[)|.* \(session \S+\)$)")
+_LONG_PASSAGE = 240  # characters; a longer passage is cut into sentences, each of which can be forgotten
 _SAYS_NOTHING = {"daily": _MACHINE_MADE, "todo": _DONE_TASK}
 
 
@@ -167,7 +168,7 @@ def passages(text: str, kind: str) -> tuple[Passage, ...]:
         if not pattern or not pattern.match(lines[first]):
             block = [without_mark(lines[first]).removeprefix("[ ] "), *lines[first + 1 : last + 1]]
             whole = " ".join(_LABEL.sub("", line.strip(" |\t\r"), count=1) for line in block)
-            parts = _SENTENCE_END.split(whole) if len(whole) > LONGEST else [whole]
+            parts = _SENTENCE_END.split(whole) if len(whole) > _LONG_PASSAGE else [whole]
             found += [Passage(part.strip(), first, last) for part in parts if part.strip()]
     return tuple(passage for passage in found if _is_passage(passage.text, kind))
 
