@@ -34,8 +34,9 @@ _SPEAKER = re.compile(r"^(?:I|We)(?:'ve| have)? (?:\w+ly )?(?=\w+ed\b)")
 _INSTRUCTS = re.compile(r"(?:Step \d|Try|Run|Restart|Give|Compare|To \w+|How to|The .{1,40} is ready)\b|请")  # the user
 _IF = re.compile(r"If\b|如果")  # a list of what may be
 _PART = re.compile(r"(?m)^(?=#{1,6} |\*\*[^*\n]{2,60}\*\*:?\s*$)")  # before a heading
+_SOLUTION = re.compile(r"(?i)[#*]+\W*(?:\w+ ){0,3}(?:solution|fix|after\b)|[#*]+.{0,6}(?:解决|方案|修复)")
 PROBLEM = re.compile(
-    r"[#*]+\W*(?:\w+ ){0,3}(?:problem|issue|background|before\b|what was wrong)|[#*]+.{0,6}(?:问题|背景)", re.IGNORECASE
+    r"(?i)[#*]+\W*(?:\w+ ){0,3}(?:problem|issue|background|before\b|why not|what was wrong)|[#*]+.{0,6}(?:问题|背景)"
 )
 _HASH = re.compile(r"\b[0-9a-f]{7,40}\b")
 SCRATCH = "/tmp/"  # noqa: S108  (where a session tries things; nothing is written there)
@@ -151,10 +152,10 @@ def _heading_in(message: str) -> str:
 
 
 def _without_problem(message: str) -> str:
-    """Return *message* without its parts about the problem, if it has others."""
+    """Return *message* without its parts about the problem, if it has one about what solves it."""
     parts = _PART.split(message)
-    kept = [part for part in parts if not PROBLEM.match(part)]
-    return "".join(kept if any(part.startswith(("#", "*")) for part in kept) else parts)
+    is_solved = any(map(_SOLUTION.match, parts))
+    return "".join(part for part in parts if not (is_solved and PROBLEM.match(part)))
 
 
 def _outcomes(turns: Sequence[Turn], at: int) -> Iterator[TurnOutcome]:
