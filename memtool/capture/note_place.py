@@ -64,7 +64,7 @@ def name_from(texts: Iterable[str]) -> str:
 def name_of(title: str) -> str:
     """Return a name for a file from the words of *title*, without the file or the kind of change before its colon."""
     text = _PATH.sub(r" \1 ", re.sub(r"^[\w.-]+(?:\([\w-]+\))?: ", "", title))
-    return _unspaced(text) if any(map(is_unspaced, text)) else _spaced(text)
+    return _unspaced(_CLAUSES.split(text)[0]) if any(map(is_unspaced, text)) else _spaced(text)
 
 
 def _spaced(clause: str) -> str:

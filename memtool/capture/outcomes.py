@@ -231,7 +231,7 @@ def _says_nothing(each: Statement) -> bool:
     if is_quoted or gives_order(f"{each.lead}: {text}"):
         return True
     # a Chinese text says more in as many columns
-    is_short = width(text) < (_SHORTEST if text.isascii() else _SHORTEST // 2)
+    is_short = width(text) < (_SHORTEST if text.isascii() else _SHORTEST // 3)
     bare = _HASH.sub("", text)
     is_short = is_short or text.endswith(("!", "！"))
     return is_short and not ((each.codes and bare == text) or names_something(bare) or each.is_listed)

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 ID = "3f2a9c71-0000-4000-8000-000000000001"
-REF = "sessions/2026-02-10-refund-endpoint-charge-twice.md"
+REF = "sessions/2026-02-10-retry-in-gateway-ts-sent-no-key.md"
 TALK = [
     prompt("Why does the refund endpoint charge twice?"),
     *edit("/src/shop/gateway.ts"),
