@@ -149,7 +149,7 @@ def test_no_query_is_syntax(memtool: Memtool, sample: Path, query: str) -> None:
 def test_explain_says_in_sentences_why_a_hit_has_its_place(memtool: Memtool, sample: Path) -> None:
     out = memtool("search", "token", "--explain").out
     assert re.search(
-        r"^  About [5-9]\d of 100 hits like this one answer the query\.\n  By words it is number 1: \d",
+        r"^  About \d\d of 100 hits like this one answer the query\.\n  By words it is number 1: \d",
         out,
         re.MULTILINE,
     )

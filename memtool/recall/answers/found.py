@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 TRANSCRIPT = "transcript"
 CHUNKS = 5  # of one note that may be hits, one of which stands for the note
 LIKELY, MAYBE = 0.3, 0.05
-_FITS, _LEAST = 0.03, 0.005  # likelihood of the best, or nothing fits; of a memory that says more than its title
+_FITS = 0.025  # likelihood of one by the share of the question that it holds, or nothing fits
+_LEAST = 0.005  # likelihood of a memory that says more than its title
 _NAMED_ROLES = (DECISION, FIX, OPEN, REFUTED, RULE)  # what a reader would take for something else without its role
 _READ = 12  # chunks of a long note, those around the hit
 _OF_DAY = 2  # statements of a daily page, which lists one file after the other
@@ -63,7 +64,7 @@ def answers_of(
     clues, sessions = clues_of(db, question), _notes_of_sessions(vault, hits)
     said = {answer.ref: answer for answer in answers_of_sessions(sessions, subject_of(question, clues))}
     notes = [_FoundNote(vault, db, clues, hit, said.get(hit.memory.path)) for hit in hits]
-    if clues.weights and is_first and max((note.likelihood for note in notes), default=0.0) < _FITS:
+    if clues.weights and is_first and max((note.likelihood * note.share for note in notes), default=0.0) < _FITS:
         return []
     room = budget.characters
     answers = []
@@ -112,7 +113,8 @@ class _FoundNote:
         self.answer = answer
         self.weights = clues.weights
         self.rows = _chunks(db, hit) if clues.weights else []
-        self.likelihood = likelihood(self._signs(clues)) if clues.weights else 1.0
+        signs = self._signs(clues) if clues.weights else Signs(share=1.0)
+        self.share, self.likelihood = signs.share, likelihood(signs) if clues.weights else 1.0
 
     def _signs(self, clues: Clues) -> Signs:
         hit, memory = self.hit, self.hit.memory
