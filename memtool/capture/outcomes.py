@@ -30,7 +30,7 @@ CLOSING = 4  # statements at the end of a message, among them its question
 _SAME = 0.7  # of the words of a statement that another one has
 _NAMES = re.compile(r"\d|[a-z][A-Z]|\w_\w|\w\(\)|\w/\w|[A-Za-z]\.[a-z]|--\w|[A-Z]{2}")
 _DETAIL = re.compile(r" [-–—] |: (?=\w+ = )|(?<=\w)[.。] ")  # behind the head of an item
-_SPEAKER = re.compile(r"^(?:I|We)(?:'ve| have)? (?:\w+ly )?(?=\w+ed\b)")
+_SPEAKER = re.compile(r"^(?:I|We)(?:'ve| have)? (?:\w+ly )?(?=\w+ed\b)")  # "I've moved …"
 _INSTRUCTS = re.compile(r"(?:Step \d|Try|Run|Restart|Give|Compare|To \w+|How to|The .{1,40} is ready)\b|请")  # the user
 _IF = re.compile(r"If\b|如果")  # a list of what may be
 _PART = re.compile(r"(?m)^(?=#{1,6} |\*\*[^*\n]{2,60}\*\*:?\s*$)")  # before a heading
@@ -38,7 +38,7 @@ _SOLUTION = re.compile(r"(?i)[#*]+\W*(?:\w+ ){0,3}(?:solution|fix|after\b)|[#*]+
 PROBLEM = re.compile(
     r"(?i)[#*]+\W*(?:\w+ ){0,3}(?:problem|issue|background|before\b|why not|what was wrong)|[#*]+.{0,6}(?:问题|背景)"
 )
-_HASH = re.compile(r"\b[0-9a-f]{7,40}\b")
+_HASH = re.compile(r"\b[0-9a-f]{7,40}\b")  # of a commit
 SCRATCH = "/tmp/"  # noqa: S108  (where a session tries things; nothing is written there)
 _HERE = ("Here", "以下", "下面")
 _ASKING, _COLONS = ("?", "？"), (":", "：")
@@ -221,20 +221,15 @@ def _joined(lead: str, texts: Sequence[str]) -> str:
 
 def _says_nothing(each: Statement) -> bool:
     text = each.text
-    is_offer = starts_with("admission", text)
-    is_offer = is_offer or any(
-        begins_with("announcement", part) or _INSTRUCTS.match(part) for part in (text, each.lead)
-    )
-    if is_offer or _IF.match(each.lead) or text.startswith(("...", "…")) or is_question(text):
-        return True
+    is_offer = any(begins_with("announcement", part) or _INSTRUCTS.match(part) for part in (text, each.lead))
+    is_talk = starts_with("admission", text) or text.startswith(("...", "…")) or is_question(text)
     is_quoted = text.startswith(('"', "“")) and not each.is_listed
-    if is_quoted or gives_order(f"{each.lead}: {text}"):
+    if is_offer or is_talk or is_quoted or _IF.match(each.lead) or gives_order(f"{each.lead}: {text}"):
         return True
     # a Chinese text says more in as many columns
-    is_short = width(text) < (_SHORTEST if text.isascii() else _SHORTEST // 3)
-    bare = _HASH.sub("", text)
-    is_short = is_short or text.endswith(("!", "！"))
-    return is_short and not ((each.codes and bare == text) or names_something(bare) or each.is_listed)
+    is_short = width(text) < (_SHORTEST if text.isascii() else _SHORTEST // 3) or text.endswith(("!", "！"))
+    nameless = _HASH.sub("", text)
+    return is_short and not ((each.codes and nameless == text) or names_something(nameless) or each.is_listed)
 
 
 def _lead(each: Statement) -> str:

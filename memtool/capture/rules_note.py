@@ -1,8 +1,7 @@
 """The note of a session, made of its turns without a model. Pure.
 
 Everything in it was said. A role is claimed only where it is sure; all else is what the user asked and what came of it.
-The title is a commit or a plan that was carried out, else what the agent says was done about what was asked, else what
-the user asked for: of each kind the one that shares most with what was typed, answered and edited.
+What a turn that changed something says is under Done, what any other one says under Findings.
 """
 
 from __future__ import annotations
