@@ -249,8 +249,7 @@ def _read_closer(db: Tables, wanted: Filter, words: set[str] | None, chunk_ids: 
         values,
     )
     closer = {}
-    for chunk_id, title, heading, text, packed, date, fact_id, note_id, size in rows:
-        terms = db.unpacked(packed, text)
+    for chunk_id, title, heading, text, terms, date, fact_id, note_id, size in rows:
         held = words.intersection(terms.split(" ")) if words is not None else None
         place = (fact_id, len(terms)) if fact_id else (note_id, size)
         closer[chunk_id] = _Closer(f"{title} {heading} {text}", f" {terms} ", held, date, *place)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 import unicodedata
-import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 TERM_CHARACTERS = ".-#/:@+=&?%~\\_>"
 
 # What an index was built with. Raise a number when its module gives something else for the same notes.
-SCHEMA = 7  # this module: the tables
+SCHEMA = 8  # this module: the tables
 TEXT = 2  # memtool.text.tokens: the terms
 CHUNKS = 10  # memtool.index.rows: the chunks and what they are found by
 
@@ -61,8 +60,8 @@ CREATE INDEX chunk_of_note ON chunk (note_id);
 CREATE INDEX chunk_of_project ON chunk (project);
 CREATE INDEX chunk_of_date ON chunk (date) WHERE date <> '';
 CREATE INDEX chunk_of_fact ON chunk (fact_id) WHERE fact_id <> '';
-CREATE TABLE term_list (  -- the terms of a chunk in their order, packed: FTS5 itself keeps none (decision 0004)
-    chunk_id INTEGER PRIMARY KEY REFERENCES chunk(id), terms BLOB NOT NULL
+CREATE TABLE term_list (  -- the terms of a chunk in their order: FTS5 itself keeps none (decision 0004)
+    chunk_id INTEGER PRIMARY KEY REFERENCES chunk(id), terms TEXT NOT NULL
 );
 CREATE VIRTUAL TABLE chunk_terms USING fts5 (
     terms, content = '', tokenize = "ascii tokenchars '{TERM_CHARACTERS}'"
@@ -149,14 +148,6 @@ class SqliteTables(sqlite3.Connection):
         # Ten times faster than to ask SQLite for each word whether it holds the part.
         lists = (words for (words,) in self.execute("SELECT words FROM word_list") if part in words)
         return [word for words in lists for word in words.split("\n") if part in word]
-
-    @staticmethod
-    def unpacked(terms: bytes, text: str) -> str:
-        """Return the terms of a chunk, joined by spaces, that were packed with the chunk's *text*."""
-        try:
-            return zlib.decompressobj(-zlib.MAX_WBITS, _dictionary(text)).decompress(terms).decode()
-        except (zlib.error, UnicodeDecodeError):
-            raise sqlite3.DatabaseError("the terms of a chunk are damaged") from None
 
     def embedded_up_to(self, model: str) -> int:
         """Return the last chunk that *model* has embedded, or 0."""
@@ -249,29 +240,16 @@ def unpacked(hashes: bytes) -> list[int]:
     return [int.from_bytes(hashes[at : at + HASH], "little", signed=True) for at in range(0, len(hashes), HASH)]
 
 
-def pack_terms(terms: str, text: str) -> bytes:
-    """Return the *terms* of a chunk as the index holds them: compressed with the chunk's *text* as the dictionary."""
-    # No header and no checksum, in which zlib would spend a tenth; 8 KiB of memory to clear rather than 32, as a chunk
-    # is no longer; and level 3, a fifth faster than 6 and 6 % larger.
-    packer = zlib.compressobj(3, wbits=-13, zdict=_dictionary(text))
-    return packer.compress(terms.encode()) + packer.flush()
-
-
 def terms_of(db: Tables, chunk_id: int) -> str:
     """Return the terms of a chunk, joined by spaces.
 
     Raises:
         sqlite3.DatabaseError: the index has none, or they are damaged.
     """
-    find = "SELECT l.terms, c.text FROM term_list AS l JOIN chunk AS c ON c.id = l.chunk_id WHERE c.id = ?"
-    row = db.execute(find, (chunk_id,)).fetchone()
+    row = db.execute("SELECT terms FROM term_list WHERE chunk_id = ?", (chunk_id,)).fetchone()
     if row is None:
         raise sqlite3.DatabaseError("a chunk has no terms")
-    return db.unpacked(*row)
-
-
-def _dictionary(text: str) -> bytes:
-    return text.lower().encode()
+    return str(row[0])
 
 
 def misfit(db: sqlite3.Connection, daily: str = "") -> str:

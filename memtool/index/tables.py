@@ -91,9 +91,6 @@ class Tables(Protocol):
     def words_with(self, part: str) -> list[str]:
         """Return the words that hold *part*."""
 
-    def unpacked(self, terms: Any, text: str) -> str:  # noqa: ANN401  (each engine keeps them in its own way)
-        """Return the terms of a chunk, joined by spaces, from the column `terms` of `term_list` and its *text*."""
-
     def embedded_up_to(self, model: str) -> int:
         """Return the last chunk that *model* has embedded, or 0."""
 

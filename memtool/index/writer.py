@@ -184,7 +184,6 @@ class SqliteWriter(Writer):
         self._last_chunk = 0
         self._new_chunks: list[tuple[Any, ...]] = []
         self._new_terms: list[tuple[int, str]] = []
-        self._new_lists: list[tuple[int, bytes]] = []
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -251,7 +250,6 @@ class SqliteWriter(Writer):
             terms = chunk.terms(self._terms)
             self._new_chunks.append((number, note_id, *chunk[:14]))
             self._new_terms.append((number, terms))
-            self._new_lists.append((number, schema.pack_terms(terms, chunk.text)))
         self._last_chunk += len(row.chunks)
         if len(self._new_chunks) > limits.CHUNKS_AT_ONCE:
             self._write_chunks()
@@ -262,9 +260,9 @@ class SqliteWriter(Writer):
         values = ", ".join("?" * 16)
         self.db.executemany(f"INSERT INTO chunk ({_CHUNK_COLUMNS}) VALUES ({values})", self._new_chunks)
         self.db.executemany("INSERT INTO chunk_terms (rowid, terms) VALUES (?, ?)", self._new_terms)
-        self.db.executemany("INSERT INTO term_list VALUES (?, ?)", self._new_lists)
-        for gathered in (self._new_chunks, self._new_terms, self._new_lists):
-            gathered.clear()
+        self.db.executemany("INSERT INTO term_list VALUES (?, ?)", self._new_terms)
+        self._new_chunks.clear()
+        self._new_terms.clear()
 
     def _delete(self, note_id: int) -> None:
         chunks = "SELECT id FROM chunk WHERE note_id = ?"

@@ -1,39 +1,10 @@
 from __future__ import annotations
 
-import sqlite3
-
 import pytest
-from hypothesis import example, given, strategies as st
 from index.notebook import Notebook, fill
 
 from memtool.index.engine import Index
-from memtool.index.schema import SqliteTables, pack_terms, terms_of
-from memtool.text.tokens import index_terms
-
-LETTERS = st.text(st.characters(exclude_categories=["Cs"]))
-
-
-@given(terms=LETTERS, text=LETTERS)
-@example(terms="", text="")
-@example(terms="解 密 解密 token", text="解密 Token")
-@example(terms="x" * 70_000, text="X" * 70_000)
-@example(terms=" ".join(map(str, range(9_000))), text=" 解密".join(map(str, range(9_000))))
-def test_packed_terms_come_back_as_they_were(terms: str, text: str) -> None:
-    assert SqliteTables.unpacked(pack_terms(terms, text), text) == terms
-
-
-@pytest.mark.parametrize(
-    "text", ["The quick foxes were jumping over the lazy dogs. " * 20, "解密失败时返回错误。" * 50]
-)
-def test_terms_take_little_room_beside_their_text(text: str) -> None:
-    terms = " ".join(index_terms(text))
-
-    assert len(pack_terms(terms, text)) * 4 < len(terms.encode())
-
-
-def test_terms_that_are_damaged_are_damage_of_the_index() -> None:
-    with pytest.raises(sqlite3.DatabaseError, match="damaged"):
-        SqliteTables.unpacked(b"\xff\xff\xff", "text")
+from memtool.index.schema import terms_of
 
 
 @pytest.mark.parametrize("condition", ["", "c.kind = 'note'"])

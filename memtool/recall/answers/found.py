@@ -179,7 +179,7 @@ def _chunks(db: Tables, hit: Found) -> list[tuple[str, str, int, list[str]]]:
         " WHERE n.ref = ? AND c.fact_id = ? ORDER BY abs(c.start_line - ?) LIMIT ?",
         (hit.memory.path, hit.memory.fact_id, hit.memory.place.start_line, _READ),
     ).fetchall()
-    read = [(text, heading, start, db.unpacked(packed, text).split(" ")) for text, heading, start, packed in rows]
+    read = [(text, heading, start, terms.split(" ")) for text, heading, start, terms in rows]
     return sorted(read, key=lambda row: row[2])
 
 

@@ -195,15 +195,15 @@ def _read(db: Tables, chunk_ids: Sequence[int], wanted: Filter) -> Iterator[_Chu
         f" AND {condition}",
         values,
     )
-    for chunk_id, ref, start, end, text, kind, title, heading, author, project, category, date, fact_id, packed in rows:
+    for chunk_id, ref, start, end, text, kind, title, heading, author, project, category, date, fact_id, terms in rows:
         if not is_given_anyway(ref):
             memory = Memory(
                 fact_id or ref, text, kind, Location(ref, start, end), title, heading, author=author, project=project,
                 category=category, date=date,
             )  # fmt: skip
-            about, _, rest = db.unpacked(packed, text).partition(CONTEXT_END)
-            terms = about.split(" ")
-            yield _Chunk(chunk_id, memory, terms, [*terms, *rest.split(" ")], is_spaced(title + text))
+            about, _, rest = terms.partition(CONTEXT_END)
+            of_context = about.split(" ")
+            yield _Chunk(chunk_id, memory, of_context, [*of_context, *rest.split(" ")], is_spaced(title + text))
 
 
 def is_given_anyway(ref: str) -> bool:

@@ -182,10 +182,6 @@ class PostgresTables:
         found = (word for words in lists if part in words for word in words.split("\n") if part in word)
         return list(dict.fromkeys(found))
 
-    def unpacked(self, terms: str, text: str) -> str:  # noqa: ARG002  (SQLite needs the text)
-        """Return the terms of a chunk, joined by spaces."""
-        return terms
-
     def embedded_up_to(self, model: str) -> int:
         """Return the last chunk that *model* has embedded, or 0."""
         find = (
