@@ -87,6 +87,6 @@ def test_what_was_forgotten_is_in_no_turn_and_in_no_search(memtool: Memtool, kep
         assert said not in shown
         assert "[forgotten]" in shown
         assert "And the mail queue, 邮件队列?" in shown
-    # The daily page names the session by its title, which `memtool forget` takes back, too.
+    # The daily page keeps the title of the session, which says it as well.
     assert "seven days" not in memtool("search", "mail queue keeps message seven days", "--kind", "session").out
     assert "为什么重复扣款" in memtool("search", "为什么重复扣款", "--transcripts", "only").out
