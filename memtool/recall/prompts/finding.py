@@ -156,8 +156,9 @@ def candidates(
         is_likely = not only_likely or likelihood(signs) >= FLOOR
         if is_likely and (not question.is_act or chunk.memory.category == "preference"):
             signs, text, place = _best_passage(chunk, clues, beginnings, signs)
-            says_more = text or chunk.memory.kind != DAILY  # the title of a day says nothing
-            if says_more and not _opens_summary(chunk.memory, text, project) and (signs.lead or not question.is_act):
+            is_named = chunk.memory.kind != DAILY or chunk.memory.date not in chunk.memory.title
+            says = (text or is_named) and not _opens_summary(chunk.memory, text, project)
+            if says and (signs.lead or not question.is_act):
                 memory = chunk.memory._replace(text=text, place=place)
                 memories.append(Recalled(memory, likelihood(signs), signs))
     return FoundMemories(memories, list(sessions), clues)
