@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from memtool.embeddings import Embedder
 
+_PATIENCE = 0.25  # seconds: as long as it takes to load a small model
+
 # Models that this process holds itself, by name: a service of many vaults asks no other process.
 held_here: dict[str, Embedder] = {}
 
@@ -45,8 +47,7 @@ class WarmEmbedder:
         """
         if held := held_here.get(self.name):
             return held.embed_query(text)
-        # A quarter of a second is as long as it takes to load a small model.
-        answer = ask_service(self._place, {"ask": "vector", "text": text}, part=MODEL, patience=0.25)
+        answer = ask_service(self._place, {"ask": "vector", "text": text}, part=MODEL, patience=_PATIENCE)
         vector = _vector(answer, self.dimension) if answer and answer.get("model") == self.name else None
         if vector is None and self._only_warm:
             raise ProviderMissing("the model is being loaded")
