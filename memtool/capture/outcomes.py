@@ -1,4 +1,4 @@
-"""What came of each turn of a session: the statements of the agent's last message about it, in its order. Pure.
+"""The outcome of each turn of a session: the statements of the agent's last message in that turn. Pure.
 
 The turn that changed files, committed or ran something tells what was *done*; any other one what was *found*. What was
 interrupted, taken back or done anew tells nothing, and of an answer that ends in a question only what comes before its
@@ -123,7 +123,7 @@ def gone_in(turns: Sequence[Turn]) -> frozenset[int]:
 
 
 def outcomes_in(turns: Sequence[Turn]) -> list[list[TurnOutcome]]:
-    """Return what came of each of *turns*, in its order."""
+    """Return the outcomes of *turns*, in the order of the turns."""
     gone, heads = gone_in(turns), [_heading_in(result_of(turn)) for turn in turns]
     found: list[list[TurnOutcome]] = []
     for at, turn in enumerate(turns):
@@ -261,7 +261,7 @@ def best_of(
     quota = [3 if at in (last, sizes.index(max(sizes))) else 1 for at in range(len(outcomes))]
     said, taken = [words(text) for text in known], list[TurnOutcome]()
     shown = set[str]()
-    begun = set[int]()  # the turns of which something is told
+    begun = set[int]()  # turns that already have a statement
     left = {at: list(outcomes[at]) for at in order if outcomes[at]}
     while left:
         for at in list(left):

@@ -154,7 +154,7 @@ class Queue(NamedTuple):
     def _jobs(self) -> list[Job]:
         """Return all jobs, oldest first; of two for one session the one that no worker has begun."""
         paths = (path for folder in (self.folder, self.new_folder) for path in folder.glob("*.json"))
-        # Under another name it is a copy that a synchronised folder made, or a stranger's: nobody could begin it.
+        # A job under another name is a copy made by a synchronised folder, or forged: no worker could begin it.
         found = {job.session_id: job for path in paths if (job := _read(path)) and path.name == _name(job)}
         return sorted(found.values(), key=lambda job: (job.queued_at, job.session_id))
 

@@ -29,7 +29,7 @@ from memtool.text.statements import sentences, statements
 from memtool.vault.memory import AGENT, COMMAND, DECISION, FINDING, FIX, OPEN, RULE, USER
 from memtool.vault.sessions import Draft, Line
 
-_ROOM, _LEAST_ROOM = 2_300, 900  # columns of the lines of a note; of what came of it at least
+_ROOM, _LEAST_ROOM = 2_300, 900  # columns of all lines of a note; at least so many for its outcomes
 _WIDEST_ASKED, _WIDEST_BEGINNING = 220, 90  # columns of the first and of the last prompt, of any other one
 _WIDEST_COMMAND = 100  # columns
 _MOST, _MOST_FILES = 3, 5  # fixes, open ends, commands; files

@@ -154,7 +154,7 @@ def clipped(text: str) -> str:
     """Return *text* as a line of a block, without what could end the block."""
     return cut(
         defused(text[: 4 * limits.LONGEST_LINE]), limits.LONGEST_LINE
-    )  # most of it may be characters that nobody sees
+    )  # most characters of the excerpt may be invisible
 
 
 def without_comments(text: str) -> str:
